@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A library target and its test target, which has the same name and `Tests` behind it.
+func library(_ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency] = []) -> [Target] {
+    [
+        .target(name: name, dependencies: dependencies, swiftSettings: settings),
+        .testTarget(
+            name: name + "Tests", dependencies: [.init(stringLiteral: name), "TestSupport"] + tests,
+            swiftSettings: settings),
+    ]
+}
+
+let package = Package(
+    name: "dfu",
+    products: [
+        .library(name: "DFUKit", targets: ["DFUKit"]),
+        .library(name: "DFUSimulator", targets: ["DFUSimulator"]),
+        .executable(name: "dfu", targets: ["dfu"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    ]
+        + library("DFUPackage", ["CGnuTLS", "CZip", "CZlib"])
+        + library("DFUProtocol", ["CZlib"])
+        + library("DFUTransport", ["DFUProtocol", "CLinux"])
+        + library("DFUKit", ["DFUPackage", "DFUProtocol", "DFUTransport"], tests: ["DFUSimulator"])
+        + library("DFUSimulator", ["DFUPackage", "DFUProtocol", "DFUTransport", "CLinux"])
+        + [
+            .executableTarget(
+                name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),
+            .testTarget(
+                name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
+                swiftSettings: settings),
+            .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        ]
+)

@@ -1,0 +1,36 @@
+public import DFUTransport
+
+/// A device as a value: told what happens to it, it says what it does.
+///
+/// It knows no clock and no radio. The same value serves behind every transport.
+public protocol SimulatedDevice: Sendable {
+    /// Its address, as the transport writes it.
+    var address: String { get }
+    /// Its services now.
+    var services: [GATTService] { get }
+
+    /// A host has connected.
+    mutating func connected()
+
+    /// The link is gone.
+    mutating func disconnected()
+
+    /// A host has written one packet. `nil` from `read` and an empty answer here stand for "nothing happens".
+    mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction]
+
+    /// The value of a characteristic that a host reads, or nil where it cannot be read.
+    func read(_ characteristic: BluetoothUUID) -> [UInt8]?
+
+    /// The device has come up again after `.reboot`.
+    mutating func rebooted()
+}
+
+/// What a simulated device does.
+public enum DeviceAction: Sendable, Equatable {
+    /// Sends a notification, `after` some time of its own (flash work, for instance).
+    case notify([UInt8], from: BluetoothUUID, after: Duration)
+    /// Drops the link.
+    case disconnect(after: Duration)
+    /// Goes off the air `after` some time, and comes back when `offAir` has passed (then `rebooted()` is called).
+    case reboot(after: Duration, offAir: Duration)
+}

@@ -1,0 +1,84 @@
+public import DFUProtocol
+
+/// A way to reach devices: BlueZ, or a simulator.
+public protocol Transport: Sendable {
+    /// Connects to a device and resolves its services.
+    ///
+    /// One try: whoever calls decides whether to try again. The device may be off the air when this is called; it is
+    /// waited for as long as `timeout` lasts. A device that is there already is found as well as one that appears.
+    /// - Parameters:
+    ///   - device: The device's address as the transport writes it.
+    ///   - timeout: The limit of the whole try.
+    func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral
+}
+
+/// A connected device.
+public protocol Peripheral: Sendable {
+    /// The address that is spoken to.
+    var address: String { get }
+
+    /// The services it shows, in its order.
+    var services: [GATTService] { get }
+
+    /// Reads a characteristic's value.
+    func read(_ characteristic: BluetoothUUID, of service: BluetoothUUID) async throws(TransportError) -> [UInt8]
+
+    /// Subscribes to the characteristics that notify and opens those that are written.
+    ///
+    /// When it returns, the device has confirmed the subscriptions, so no answer to a later write is missed.
+    func openLink(_ bindings: [Endpoint: EndpointBinding]) async throws(TransportError) -> any Link
+
+    /// Ends the connection and waits until it is down. Harmless when it is down already.
+    func disconnect() async
+}
+
+/// How an endpoint of a procedure is found on a device.
+public struct EndpointBinding: Sendable, Hashable {
+    /// The way an endpoint is used.
+    public enum Use: Sendable, Hashable {
+        /// The device sends notifications.
+        case notify
+        /// The host writes commands, which are not answered.
+        case writeWithoutResponse
+        /// The host writes requests, which are answered.
+        case write
+    }
+
+    /// The service.
+    public var service: BluetoothUUID
+    /// The characteristic.
+    public var characteristic: BluetoothUUID
+    /// How it is used.
+    public var use: Use
+
+    /// An endpoint at this characteristic.
+    public init(service: BluetoothUUID, characteristic: BluetoothUUID, use: Use) {
+        self.service = service
+        self.characteristic = characteristic
+        self.use = use
+    }
+}
+
+/// An open way to a device's endpoints.
+public protocol Link: Sendable {
+    /// The longest packet that fits one write: the MTU less 3, and never over 512.
+    var maximumWriteLength: Int { get }
+
+    /// Writes one packet; returns when it is queued in order (without response) or answered (with response).
+    ///
+    /// Writing more than `maximumWriteLength` bytes is a programmer's error.
+    func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError)
+
+    /// Hands what comes from now on to `receiver`, after what came while there was none; nil keeps events again.
+    ///
+    /// The receiver is called from any thread, one event at a time, in the order of arrival, and must not block.
+    func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?)
+}
+
+/// What a link hears.
+public enum LinkEvent: Sendable, Equatable {
+    /// The device sent these bytes.
+    case notification([UInt8], from: Endpoint)
+    /// The connection is gone; the last event.
+    case disconnected
+}

@@ -1,0 +1,4 @@
+import DFUKit
+import Testing
+
+@Suite struct DFUKitTests {}

@@ -1,0 +1,4 @@
+import DFUPackage
+import Testing
+
+@Suite struct DFUPackageTests {}

@@ -1,0 +1,4 @@
+import DFUSimulator
+import Testing
+
+@Suite struct DFUSimulatorTests {}

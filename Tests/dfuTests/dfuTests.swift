@@ -1,0 +1,4 @@
+import Testing
+import dfu
+
+@Suite struct dfuTests {}
