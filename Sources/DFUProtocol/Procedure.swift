@@ -15,6 +15,9 @@ public protocol Procedure: Sendable {
     /// Takes note of what happened.
     mutating func receive(_ event: Event)
 
+    /// The stage that the procedure is in.
+    var phase: Phase { get }
+
     /// How far the transfer is, by what the device has acknowledged.
     var progress: Progress { get }
 

@@ -1,4 +1,0 @@
-import DFUPackage
-import Testing
-
-@Suite struct DFUPackageTests {}
