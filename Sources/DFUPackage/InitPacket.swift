@@ -1,0 +1,54 @@
+/// What a Nordic bootloader is told of a firmware before it takes it: the content of a `.dat` file.
+public enum InitPacket: Sendable, Hashable {
+    /// Of Secure DFU (nRF5 SDK 12 to 17).
+    case secure(SecureInitPacket)
+    /// Of Legacy DFU (SDK 4 to 11, Adafruit, InfiniTime).
+    case legacy(LegacyInitPacket)
+
+    /// The bytes as they are sent.
+    public var bytes: [UInt8] {
+        switch self {
+        case .secure(let packet): packet.bytes
+        case .legacy(let packet): packet.bytes
+        }
+    }
+
+    /// Every field in the order of the bytes.
+    public var fields: [Field] {
+        switch self {
+        case .secure(let packet): packet.fields
+        case .legacy(let packet): packet.fields
+        }
+    }
+
+    /// One field, for display: what it is called, what it says, where it lies.
+    public struct Field: Sendable, Hashable {
+        /// The name of the specification, in the message it is part of: `hw_version`, `hash.hash_type`,
+        /// `unknown field 12`.
+        public var name: String
+        /// The value as text: numbers in decimal, bytes in hexadecimal in the order of the file.
+        public var value: String
+        /// The field's bytes in the init packet. In the secure form they include key and length.
+        public var range: Range<Int>
+    }
+
+    /// Decodes `bytes` as whichever generation they are.
+    ///
+    /// Errors: `.malformed` with the reason `initPacketMalformed`, which says how far the decoding came.
+    public init(decoding bytes: [UInt8]) throws(PackageError) {
+        do throws(PackageError) {
+            self = .secure(try SecureInitPacket(decoding: bytes))
+        } catch {
+            guard LegacyInitPacket.hasItsShape(bytes) else { throw error }
+            self = .legacy(try LegacyInitPacket(decoding: bytes))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes in hexadecimal, two lower-case digits each.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
