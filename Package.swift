@@ -44,6 +44,8 @@ let package = Package(
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),
-            .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+            .target(
+                name: "TestSupport", dependencies: ["DFUProtocol", "DFUTransport"], path: "Tests/TestSupport",
+                swiftSettings: settings),
         ]
 )
