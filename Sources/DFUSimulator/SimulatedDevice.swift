@@ -15,6 +15,9 @@ public protocol SimulatedDevice: Sendable {
     /// The link is gone.
     mutating func disconnected()
 
+    /// A connection event has brought this many link-layer packets; told before what they make is `written`.
+    mutating func received(packets: Int) -> [DeviceAction]
+
     /// A host has written one packet. `nil` from `read` and an empty answer here stand for "nothing happens".
     mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction]
 
@@ -23,6 +26,17 @@ public protocol SimulatedDevice: Sendable {
 
     /// The device has come up again after `.reboot`.
     mutating func rebooted()
+
+    /// The time that `.wake` asked for has passed, whether the link is up or not.
+    mutating func woken(_ token: Int) -> [DeviceAction]
+}
+
+extension SimulatedDevice {
+    /// Takes any number of packets.
+    public mutating func received(packets: Int) -> [DeviceAction] { [] }
+
+    /// Never asks to be woken.
+    public mutating func woken(_ token: Int) -> [DeviceAction] { [] }
 }
 
 /// What a simulated device does.
@@ -33,4 +47,6 @@ public enum DeviceAction: Sendable, Equatable {
     case disconnect(after: Duration)
     /// Goes off the air `after` some time, and comes back when `offAir` has passed (then `rebooted()` is called).
     case reboot(after: Duration, offAir: Duration)
+    /// Wants `woken(token)` to be called `after` some time.
+    case wake(token: Int, after: Duration)
 }
