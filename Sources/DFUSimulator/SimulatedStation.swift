@@ -1,0 +1,276 @@
+import DFUTransport
+
+/// A simulated device on the air, and the one connection that it may have.
+///
+/// It starts tasks that nobody waits for. They end by themselves: one for a connection while there is something to carry,
+/// and one for each thing that is to happen later.
+final class SimulatedStation: Sendable {
+    typealias Observer = @Sendable (SimulatedEvent, any SimulatedDevice) -> Void
+
+    private struct State {
+        var device: any SimulatedDevice
+        var isOnAir = true
+        var connection: SimulatedConnection?
+        var connections = 0
+    }
+
+    let address: String
+    let radio: RadioModel
+    let time: SimulatedTime
+    private let observer: Observer?
+    private let state: Locked<State>
+
+    init(_ device: any SimulatedDevice, radio: RadioModel, time: SimulatedTime, observer: Observer?) {
+        address = device.address
+        self.radio = radio
+        self.time = time
+        self.observer = observer
+        state = Locked(State(device: device))
+    }
+
+    /// The device as it is now.
+    var device: any SimulatedDevice { state.withLock { $0.device } }
+
+    // MARK: Beginning and end
+
+    /// Connects, where the device waits for a host: the connection's number and the services that the device shows.
+    func connect() -> (number: Int, services: [GATTService])? {
+        let now = time.now
+        let opened: (Int, [GATTService])? = state.withLock { state in
+            guard state.isOnAir, state.connection == nil else { return nil }
+            state.connections += 1
+            state.connection = SimulatedConnection(number: state.connections, radio: radio, now: now)
+            state.device.connected()
+            return (state.connections, state.device.services)
+        }
+        if opened != nil { observe(.connected) }
+        return opened
+    }
+
+    /// Ends a connection from the host's side, and waits until it is down; what is still queued is lost.
+    func disconnect(_ number: Int) async {
+        let now = time.now
+        let end = withConnection(number) { connection, _ in
+            if connection.stage == .up { connection.stage = .silent }
+            return connection.nextAnchor(now: now)
+        }
+        guard let end else { return }
+        // In a task of its own, because a cancelled one cannot sleep.
+        await at(end) { $0.close(number) }.value
+    }
+
+    /// Lets the radio fail: nothing is carried any more, and both sides notice when the supervision timeout is over.
+    func loseLink() {
+        let number = state.withLock { state -> Int? in
+            guard state.connection?.stage == .up else { return nil }
+            state.connection?.stage = .silent
+            return state.connection?.number
+        }
+        guard let number else { return }
+        at(time.now + radio.supervisionTimeout) { $0.close(number) }
+    }
+
+    /// Ends a connection from the device's side; the host hears of it in the next connection event.
+    private func drop(_ number: Int) {
+        let now = time.now
+        let end = withConnection(number) { connection, device -> Duration? in
+            guard connection.stage == .up else { return nil }
+            connection.stage = .deviceGone
+            device.disconnected()
+            return connection.nextAnchor(now: now)
+        }
+        guard let end else { return }
+        at(end) { $0.close(number) }
+    }
+
+    /// Takes the device off the air without a word; the host notices when the supervision timeout is over.
+    private func reboot(offAir: Duration) {
+        let now = time.now
+        let number = state.withLock { state -> Int? in
+            state.isOnAir = false
+            guard let connection = state.connection, connection.stage != .deviceGone else { return nil }
+            state.connection?.stage = .deviceGone
+            state.device.disconnected()
+            return connection.number
+        }
+        observe(.wentDown)
+        if let number { at(now + radio.supervisionTimeout) { $0.close(number) } }
+        at(now + offAir) { station in
+            station.state.withLock { state in
+                state.device.rebooted()
+                state.isOnAir = true
+            }
+            station.observe(.rebooted)
+        }
+    }
+
+    /// Both sides know that the connection is over.
+    private func close(_ number: Int) {
+        let closed = state.withLock { state -> SimulatedConnection? in
+            guard state.connection?.number == number, let connection = state.connection.take() else { return nil }
+            if connection.stage != .deviceGone { state.device.disconnected() }
+            return connection
+        }
+        guard let closed else { return }
+        observe(.disconnected)
+        for request in closed.requests.values { request.resume(returning: .failure(.connectionLost)) }
+        for link in closed.links { link.events.send(.disconnected) }
+    }
+
+    // MARK: The host's side
+
+    /// Has a link hear what the device notifies.
+    func add(_ link: SimulatedLink, to number: Int) {
+        let added: Void? = withConnection(number) { connection, _ in connection.links.append(link) }
+        if added == nil { link.events.send(.disconnected) }
+    }
+
+    /// Queues a write without response.
+    func send(_ bytes: [UInt8], to characteristic: BluetoothUUID, on number: Int) throws(TransportError) {
+        let sent: Void? = queue(on: number) { connection in connection.send(bytes, to: characteristic) }
+        guard sent != nil else { throw .connectionLost }
+    }
+
+    /// Sends a request, and waits for its answer or the end of the connection.
+    func request(_ request: SimulatedConnection.Request, on number: Int) async throws(TransportError) -> [UInt8] {
+        let answer = await withCheckedContinuation { continuation in
+            let sent: Void? = queue(on: number) { connection in
+                connection.send(request, continuation: continuation)
+            }
+            if sent == nil { continuation.resume(returning: .failure(.connectionLost)) }
+        }
+        return try answer.get()
+    }
+
+    private func hear(_ packet: SimulatedConnection.DevicePacket, on number: Int) {
+        switch packet {
+        case .notification(let bytes, let characteristic):
+            guard let links = withConnection(number, { connection, _ in connection.links }) else { return }
+            observe(.notified(bytes, from: characteristic))
+            for link in links { link.hear(bytes, from: characteristic) }
+        case .answer(let answer, let id):
+            let request = withConnection(number) { connection, _ in connection.requests.removeValue(forKey: id) }
+            request?.resume(returning: answer)
+        }
+    }
+
+    // MARK: The device's side
+
+    private func receive(_ packet: SimulatedConnection.HostPacket, on number: Int) {
+        switch packet {
+        case .command(let bytes, let characteristic):
+            write(bytes, to: characteristic, request: nil, on: number)
+        case .request(.write(let bytes, let characteristic), let id):
+            write(bytes, to: characteristic, request: id, on: number)
+        case .request(.read(let characteristic), let id):
+            answer(id, on: number) { device in
+                guard let value = device.read(characteristic) else { return .failure(.readNotPermitted) }
+                return .success(value)
+            }
+        case .request(.discover, let id), .request(.subscribe, let id):
+            answer(id, on: number) { _ in .success([]) }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to characteristic: BluetoothUUID, request: Int?, on number: Int) {
+        let actions = withConnection(number) { connection, device -> [DeviceAction]? in
+            guard connection.stage == .up else { return nil }
+            if let request { connection.answer(request, .success([])) }
+            return device.written(bytes, to: characteristic)
+        }
+        guard let actions else { return }
+        observe(.written(bytes, to: characteristic))
+        perform(actions, on: number)
+    }
+
+    private func answer(_ id: Int, on number: Int, _ body: (any SimulatedDevice) -> SimulatedConnection.Answer) {
+        withConnection(number) { connection, device in
+            connection.answer(id, body(device))
+        }
+    }
+
+    private func perform(_ actions: [DeviceAction], on number: Int) {
+        for action in actions {
+            switch action {
+            case .notify(let bytes, let characteristic, let delay):
+                after(delay) { station in
+                    station.queue(on: number) { connection in connection.notify(bytes, from: characteristic) }
+                }
+            case .disconnect(let delay): after(delay) { $0.drop(number) }
+            case .reboot(let delay, let offAir): after(delay) { $0.reboot(offAir: offAir) }
+            }
+        }
+    }
+
+    // MARK: Time
+
+    /// Queues something on a connection, and sees to it that there will be a connection event to carry it.
+    @discardableResult
+    private func queue(on number: Int, _ body: (inout SimulatedConnection) -> Void) -> Void? {
+        let now = time.now
+        var firstEvent: Duration?
+        let queued: Void? = withConnection(number) { connection, _ in
+            body(&connection)
+            firstEvent = connection.startEvents(now: now)
+        }
+        if let firstEvent { passEvents(of: number, from: firstEvent) }
+        return queued
+    }
+
+    private func passEvents(of number: Int, from firstAnchor: Duration) {
+        Task(executorPreference: time.executor) { [self] in
+            var anchor = firstAnchor
+            while true {
+                try? await time.sleep(until: anchor)
+                guard let event = withConnection(number, { connection, _ in connection.passEvent(at: anchor) }) else {
+                    return
+                }
+                try? await time.sleep(until: anchor + event.duration)
+                for packet in event.toHost { hear(packet, on: number) }
+                if event.hostPackets > 0 {
+                    perform(state.withLock { $0.device.received(packets: event.hostPackets) }, on: number)
+                }
+                for packet in event.toDevice { receive(packet, on: number) }
+                anchor += radio.interval
+            }
+        }
+    }
+
+    /// Does something when `delay` has passed; at once where there is none.
+    private func after(_ delay: Duration, _ body: @escaping @Sendable (SimulatedStation) -> Void) {
+        if delay > .zero {
+            at(time.now + delay, body)
+        } else {
+            body(self)
+        }
+    }
+
+    @discardableResult
+    private func at(
+        _ moment: Duration, _ body: @escaping @Sendable (SimulatedStation) -> Void
+    ) -> Task<Void, Never> {
+        Task(executorPreference: time.executor) { [self] in
+            try? await time.sleep(until: moment)
+            body(self)
+        }
+    }
+
+    // MARK: State
+
+    /// Works on the connection with this number and the device, or gives nil where that connection is over.
+    @discardableResult
+    private func withConnection<Value>(
+        _ number: Int, _ body: (inout SimulatedConnection, inout any SimulatedDevice) -> Value?
+    ) -> Value? {
+        state.withLock { state in
+            guard state.connection?.number == number, var connection = state.connection.take() else { return nil }
+            defer { state.connection = connection }
+            return body(&connection, &state.device)
+        }
+    }
+
+    private func observe(_ kind: SimulatedEvent.Kind) {
+        guard let observer else { return }
+        observer(SimulatedEvent(address: address, time: time.now, kind: kind), device)
+    }
+}

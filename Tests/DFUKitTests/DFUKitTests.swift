@@ -1,4 +1,0 @@
-import DFUKit
-import Testing
-
-@Suite struct DFUKitTests {}

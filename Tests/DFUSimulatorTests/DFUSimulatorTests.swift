@@ -1,4 +1,0 @@
-import DFUSimulator
-import Testing
-
-@Suite struct DFUSimulatorTests {}
