@@ -39,11 +39,6 @@ extension SimulatedDevice {
     public mutating func woken(_ token: Int) -> [DeviceAction] { [] }
 }
 
-extension SimulatedDevice {
-    /// Takes any number of packets.
-    public mutating func received(packets: Int) -> [DeviceAction] { [] }
-}
-
 /// What a simulated device does.
 public enum DeviceAction: Sendable, Equatable {
     /// Sends a notification, `after` some time of its own (flash work, for instance).

@@ -198,8 +198,15 @@ final class SimulatedStation: Sendable {
                 }
             case .disconnect(let delay): after(delay) { $0.drop(number) }
             case .reboot(let delay, let offAir): after(delay) { $0.reboot(offAir: offAir) }
+            case .wake(let token, let delay): after(delay) { $0.wake(token) }
             }
         }
+    }
+
+    private func wake(_ token: Int) {
+        let (actions, number) = state.withLock { state in (state.device.woken(token), state.connection?.number) }
+        // Nobody hears what it says without a connection; all else it can do.
+        perform(actions, on: number ?? 0)
     }
 
     // MARK: Time

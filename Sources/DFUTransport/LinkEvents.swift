@@ -3,19 +3,21 @@ package final class LinkEvents: Sendable {
     private struct State {
         var receiver: (@Sendable (LinkEvent) -> Void)?
         var kept: [LinkEvent] = []
+        var isOver = false
     }
 
     private let state = Locked(State())
 
     package init() {}
 
-    /// Hands an event over, or keeps it until somebody listens.
+    /// Hands an event over, or keeps it until somebody listens. The end is told to everybody who comes to listen.
     package func send(_ event: LinkEvent) {
         // Under the lock, so that the order of arrival is kept; the contract of a receiver is that it does not block.
         state.withLock { state in
+            if event == .disconnected { state.isOver = true }
             if let receiver = state.receiver {
                 receiver(event)
-            } else {
+            } else if !state.isOver {
                 state.kept.append(event)
             }
         }
@@ -28,6 +30,7 @@ package final class LinkEvents: Sendable {
             guard let receiver else { return }
             state.kept.forEach(receiver)
             state.kept.removeAll()
+            if state.isOver { receiver(.disconnected) }
         }
     }
 }

@@ -26,10 +26,6 @@ package struct Queue<Element> {
         }
         return element
     }
-
-    package mutating func removeAll() {
-        self = Queue()
-    }
 }
 
 extension Queue: Sendable where Element: Sendable {}

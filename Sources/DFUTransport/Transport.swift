@@ -71,6 +71,7 @@ public protocol Link: Sendable {
 
     /// Hands what comes from now on to `receiver`, after what came while there was none; nil keeps events again.
     ///
+    /// When the connection is gone already, each receiver hears `.disconnected` last.
     /// The receiver is called from any thread, one event at a time, in the order of arrival, and must not block.
     func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?)
 }
