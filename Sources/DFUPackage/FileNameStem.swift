@@ -27,7 +27,8 @@ struct FileNameStem {
         let tokens = pieces.indices.compactMap { token(at: $0) }
         let counting = tokens.filter { $0.isMarked || $0.token.value == content }.map(\.token)
         if counting.contains(where: { $0.value == content }) { return counting }
-        guard let last = tokens.last, !last.isMarked, !isDecimal(last.token.piece), isLast(last.token.piece) else {
+        guard let last = tokens.last(where: { !isDecimal($0.token.piece) }), !last.isMarked, isLast(last.token.piece)
+        else {
             return counting
         }
         return counting + [last.token]

@@ -81,7 +81,8 @@ struct VersionScanner {
     }
 
     private func singleNumber(from start: Int, to end: Int) -> FirmwareVersion? {
-        guard isEndOfPiece(end), bytes[start - 1].isV else { return nil }
+        let goesOn = byte(end) == UInt8(ascii: ".") && number(at: end + 1) != nil
+        guard isEndOfPiece(end), !goesOn, bytes[start - 1].isV else { return nil }
         return FirmwareVersion(text: string(start - 1..<end), numbers: [])
     }
 
