@@ -1,0 +1,432 @@
+internal import DFUPackage
+internal import DFUProtocol
+internal import DFUTransport
+
+/// One device's update by block-ack, from connecting to the look whether the new firmware runs.
+///
+/// Used by one task from beginning to end.
+final class BlockAckUpdate {
+    private let updater: Updater
+    private let device: String
+    private let package: Package
+    private let observer: UpdateObserver
+    private let parameters: BlockAck.Parameters
+    private let teller: ProgressTeller
+
+    private var checkpoint: Checkpoint
+    private var peripheral: (any Peripheral)?
+    private var link: (any Link)?
+    private var versionBefore: String?
+    /// Whether the device had a version to read when it was connected first.
+    private var hasVersion = false
+    private var connections = 0
+    private var retries = 0
+    /// Losses of the link in a row, without a new block between them.
+    private var losses = 0
+    /// What a failure from here on leaves the device with.
+    private var deviceState = UpdateError.DeviceState.asBefore
+
+    init(updater: Updater, device: String, package: Package, observer: UpdateObserver) {
+        self.updater = updater
+        self.device = device
+        self.package = package
+        self.observer = observer
+        teller = ProgressTeller(observer: observer)
+        var parameters = updater.profile.blockAck
+        if let gap = updater.options.gap { parameters.gap = gap }
+        self.parameters = parameters
+        checkpoint =
+            updater.checkpoints?.load(package: package.sha256.hexadecimal, device: device)
+            ?? Checkpoint(package: package.sha256.hexadecimal, device: device)
+    }
+
+    func run() async throws(UpdateError) -> UpdateReport {
+        let preflight = Preflight(package: package, profile: updater.profile, options: updater.options)
+        try preflight.checkPackage()
+        // Whether the package can go by block-ack is no question before the device has turned out to be for it.
+        if updater.options.method == .blockAck { _ = try preflight.blockAckImage() }
+        try await connect(phase: .connect)
+        try await openLink(phase: .discover)
+        let image = try preflight.blockAckImage()
+        for warning in preflight.warnings { observer.warning?(warning) }
+        try await proveIdentity()
+        hasVersion = versionLocation != nil
+        versionBefore = await readVersion()
+        if checkpoint.completeWritten, let version = versionBefore, image.isVersion(version) {
+            return finish(image, .ranAlready(version: version))
+        }
+        teller.setTotal(image.bytes.count)
+        let verdict: UpdateReport.Verdict
+        switch try await transfer(image) {
+        case .accepted: verdict = try await confirm(image)
+        case .unanswered: verdict = try await decide(image)
+        }
+        if updater.profile.setsTime { await setTime() }
+        return finish(image, verdict)
+    }
+
+    private func finish(_ image: BlockAck.Image, _ verdict: UpdateReport.Verdict) -> UpdateReport {
+        updater.checkpoints?.remove(device: device)
+        return UpdateReport(
+            protocolName: "block-ack", verdict: verdict, bytes: image.bytes.count,
+            version: image.announcedVersion?.description,
+            versionBefore: versionBefore, crc32: image.crc32, connections: connections, retries: retries)
+    }
+
+    func disconnect() async {
+        await peripheral?.disconnect()
+        peripheral = nil
+        link = nil
+    }
+}
+
+// MARK: Before the transfer
+
+extension BlockAckUpdate {
+    /// Connects, trying again where the device was heard.
+    private func connect(phase: Phase) async throws(UpdateError) {
+        teller.enter(phase)
+        let limit = phase == .reconnect ? parameters.limits.reconnect : updater.options.connectLimit
+        var retriesLeft = updater.options.connectRetries
+        while true {
+            do throws(TransportError) {
+                peripheral = try await updater.transport.connect(to: device, timeout: limit)
+                connections += 1
+                return
+            } catch {
+                let isWorthATry = error.code == .connectFailed || error.code == .disconnected
+                guard isWorthATry, retriesLeft > 0 else { throw connectFailure(error, phase) }
+                retriesLeft -= 1
+                log("connecting failed (\(error.message)); trying again, \(retriesLeft) more times at most")
+            }
+        }
+    }
+
+    private func connectFailure(_ error: TransportError, _ phase: Phase) -> UpdateError {
+        switch error.code {
+        case .notFound where phase == .reconnect, .connectFailed where phase == .reconnect,
+            .disconnected where phase == .reconnect:
+            UpdateError(
+                .linkLost, phase: phase, reason: "linkLost",
+                message: "the link was lost, and it could not be reached again (\(error.message)); "
+                    + "run the same command to go on", deviceState: deviceState, cause: error)
+        case .connectFailed, .disconnected:
+            UpdateError(
+                .connectFailed, phase: phase, reason: "connectFailed",
+                message: "connecting failed \(updater.options.connectRetries + 1) times (\(error.message))",
+                deviceState: deviceState, cause: error)
+        case .notFound, .timeout, .missing, .subscribeRefused, .attributeError, .environment, .permission, .cancelled:
+            failure(error)
+        }
+    }
+
+    /// Subscribes; a link that is lost meanwhile is made again.
+    private func openLink(phase: Phase) async throws(UpdateError) {
+        while true {
+            guard let peripheral else { preconditionFailure("a link is opened on a connected device") }
+            teller.enter(phase)
+            do throws(TransportError) {
+                link = try await peripheral.openLink(try updater.profile.bindings(in: peripheral.services))
+                return
+            } catch {
+                switch error.code {
+                case .disconnected, .timeout:
+                    try noteLoss(gained: false)
+                    await disconnect()
+                    try await connect(phase: .reconnect)
+                case .missing:
+                    throw UpdateError(
+                        .refused, phase: .discover, reason: "noKnownService",
+                        message: "it offers no update that this tool knows (\(error.message)); a device with other "
+                            + "UUIDs needs --profile", cause: error)
+                case .notFound, .connectFailed, .subscribeRefused, .attributeError, .environment, .permission,
+                    .cancelled:
+                    throw failure(error)
+                }
+            }
+        }
+    }
+
+    /// Makes the link anew after it was lost.
+    private func reopen() async throws(UpdateError) {
+        await disconnect()
+        try await connect(phase: .reconnect)
+        try await openLink(phase: .reconnect)
+    }
+
+    /// Counts a loss of the link, and gives up after as many in a row as a block has tries.
+    private func noteLoss(gained: Bool) throws(UpdateError) {
+        losses = gained ? 1 : losses + 1
+        guard losses >= parameters.tries else { return }
+        throw UpdateError(
+            .linkLost, phase: teller.phase, reason: "linkLost",
+            message: "the link was lost \(losses == 1 ? "" : "\(losses) times in a row without a new block "); "
+                + "bring the device closer and run the same command to go on", deviceState: deviceState)
+    }
+
+    /// Asks the battery question: the proof that this is a block-ack device, and the only frame written before it.
+    private func proveIdentity() async throws(UpdateError) {
+        guard updater.profile.identification == .battery else { return }
+        let level = try await persist { _ in BlockAck.BatteryQuery(by: self.parameters) }
+        let minimum = updater.profile.minimumBattery
+        let waived = updater.options.skippedChecks.contains(.battery)
+        switch level {
+        case .percent(let percent) where percent >= minimum: log("battery at \(percent) %")
+        case .percent(let percent):
+            let message = "its battery is at \(percent) %, and an update wants \(minimum) %"
+            guard waived else { throw unfit("batteryLow", message + "; charge it, or use --skip-check battery") }
+            warn("batteryLow", message)
+        case .unknown:
+            let message = "it does not tell its battery level"
+            guard waived else { throw unfit("batteryUnknown", message + "; --skip-check battery goes on without it") }
+            warn("batteryUnknown", message)
+        }
+    }
+
+    private func unfit(_ reason: String, _ message: String) -> UpdateError {
+        UpdateError(.refused, phase: .check, reason: reason, message: message)
+    }
+}
+
+// MARK: The transfer
+
+extension BlockAckUpdate {
+    /// Sends the image, over as many links as it takes.
+    private func transfer(_ image: BlockAck.Image) async throws(UpdateError) -> BlockAck.Transfer.Outcome {
+        try await persist { link in
+            var limit = link.maximumWriteLength
+            if let asked = self.updater.options.maximumPacketLength { limit = min(limit, asked) }
+            return BlockAck.Transfer(
+                image, by: self.parameters, maximumWriteLength: limit, learnt: self.checkpoint.learnt)
+        } after: { transfer in
+            self.retries += transfer.statistics.retries
+            self.checkpoint.learnt = transfer.learnt
+            self.checkpoint.completeWritten = transfer.phase == .verify
+            self.saveCheckpoint()
+            return transfer.statistics.blocksAcknowledged > 0
+        }
+    }
+
+    private func saveCheckpoint() {
+        do {
+            try updater.checkpoints?.save(checkpoint)
+        } catch {
+            log("the checkpoint cannot be kept (\(error)); the device will say where to go on")
+        }
+    }
+}
+
+// MARK: After the last byte
+
+extension BlockAckUpdate {
+    /// How long an accepted image's device may take to drop the link; one that has not by then is read as it is.
+    private static let rebootLimit = Duration.seconds(5)
+
+    /// Looks whether the image that the device accepted runs.
+    private func confirm(_ image: BlockAck.Image) async throws(UpdateError) -> UpdateReport.Verdict {
+        deviceState = .unknown
+        if updater.options.verification == .never { return .accepted(because: "whether it runs was not looked at") }
+        guard let expected = image.announcedVersion else {
+            return .accepted(because: "the device was asked to skip its version check, so versions are not compared")
+        }
+        guard hasVersion else {
+            guard updater.options.verification == .always else {
+                return .accepted(because: "it has no version to read, so whether it runs was not seen")
+            }
+            throw unverified("the device accepted it, but has no version to read: whether it runs was not seen")
+        }
+        teller.enter(.confirm)
+        let wentDown = try await run(Disconnection(limit: Self.rebootLimit))
+        if !wentDown, let version = await readVersion(), image.isVersion(version) { return .running(version: version) }
+        await disconnect()
+        guard let version = try await versionAfterReboot() else {
+            throw unverified(
+                "the device accepted it, but did not come back within \(parameters.limits.reconnect); look at it, "
+                    + "and wake it up")
+        }
+        guard image.isVersion(version) else {
+            deviceState = .asBefore
+            throw unverified(
+                "the device accepted version \(expected), but runs \(version)"
+                    + (versionBefore == version ? ", as before" : ""))
+        }
+        return .running(version: version)
+    }
+
+    /// Finds out what became of an image whose verdict never came: the version decides, then one `start`.
+    private func decide(_ image: BlockAck.Image) async throws(UpdateError) -> UpdateReport.Verdict {
+        deviceState = .unknown
+        log("no answer to the last command: looking at the version")
+        if let version = try await newVersion(of: image) { return .running(version: version) }
+        if peripheral == nil { try await connect(phase: .reconnect) }
+        if link == nil { try await openLink(phase: .reconnect) }
+        do throws(UpdateError) {
+            switch try await run(BlockAck.Completion(of: image, by: parameters)) {
+            case .accepted:
+                teller.accepted()
+                return try await confirm(image)
+            }
+        } catch {
+            guard error.code == .unverified || error.code == .linkLost else { throw error }
+            log(error.message)
+        }
+        if let version = try await newVersion(of: image) { return .running(version: version) }
+        throw unverified(
+            "all was sent, but the device never said whether it took it; look at the version that it shows")
+    }
+
+    /// The version that runs after a reboot, where it is the image's.
+    private func newVersion(of image: BlockAck.Image) async throws(UpdateError) -> String? {
+        guard image.announcedVersion != nil, hasVersion else { return nil }
+        await disconnect()
+        guard let version = try await versionAfterReboot() else {
+            throw unverified(
+                "all was sent, but the device gave no verdict and did not come back within "
+                    + "\(parameters.limits.reconnect); look at it, and run the same command again")
+        }
+        guard image.isVersion(version) else { return nil }
+        teller.accepted()
+        return version
+    }
+
+    /// Waits for the device to come back, and reads its version; nil where it did not come back in its limit.
+    private func versionAfterReboot() async throws(UpdateError) -> String? {
+        let elapsed = updater.clock.stopwatch()
+        var left = parameters.limits.reconnect
+        teller.enter(.reconnect)
+        while left > .zero {
+            do throws(TransportError) {
+                peripheral = try await updater.transport.connect(to: device, timeout: left)
+                connections += 1
+                teller.enter(.confirm)
+                if let version = await readVersion() { return version }
+            } catch {
+                switch error.code {
+                case .cancelled: throw failure(error)
+                case .environment, .permission: throw unverified("the device accepted it, but \(error.message)")
+                case .notFound, .connectFailed, .disconnected, .timeout, .missing, .subscribeRefused, .attributeError:
+                    log("not back yet (\(error.message))")
+                }
+            }
+            await disconnect()
+            // A failure at once must not spin.
+            try? await updater.clock.sleep(for: .milliseconds(250))
+            left = parameters.limits.reconnect - elapsed()
+        }
+        return nil
+    }
+
+    /// Sets the clock, which the reboot cleared; without it the update is still one.
+    private func setTime() async {
+        guard let time = updater.localTime() else {
+            return warn("timeNotSet", "its clock could not be set: this machine's date does not fit its form")
+        }
+        do throws(UpdateError) {
+            if peripheral == nil { try await connect(phase: .reconnect) }
+            if link == nil { try await openLink(phase: .reconnect) }
+            switch try await run(BlockAck.SetTime(time, by: parameters)) {
+            case .set: log("the time is set")
+            case .leftOut: log("the device has no clock to set")
+            }
+        } catch {
+            warn("timeNotSet", "its clock could not be set (\(error.message))")
+        }
+    }
+
+    private func unverified(_ message: String) -> UpdateError {
+        UpdateError(.unverified, phase: teller.phase, message: message, deviceState: deviceState)
+    }
+}
+
+// MARK: Versions
+
+extension BlockAckUpdate {
+    private var versionLocation: (service: BluetoothUUID, characteristic: BluetoothUUID)? {
+        guard let uuid = updater.profile.versionCharacteristic, let peripheral else { return nil }
+        for service in peripheral.services {
+            for characteristic in service.characteristics
+            where characteristic.uuid == uuid && characteristic.properties.contains(.read) {
+                return (service.uuid, uuid)
+            }
+        }
+        return nil
+    }
+
+    /// The version that runs, where the device can tell.
+    private func readVersion() async -> String? {
+        guard let location = versionLocation, let peripheral else { return nil }
+        do throws(TransportError) {
+            let bytes = try await peripheral.read(location.characteristic, of: location.service)
+            // Some devices end the text with a zero byte.
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        } catch {
+            log("its version cannot be read (\(error.message))")
+            return nil
+        }
+    }
+}
+
+// MARK: Running procedures, and telling about them
+
+extension BlockAckUpdate {
+    /// Runs a procedure on the link, and again over a new link as long as losing it can be repaired.
+    private func persist<P: Procedure>(
+        _ make: (any Link) -> P, after: (P) -> Bool = { _ in false }
+    ) async throws(UpdateError) -> P.Outcome {
+        while true {
+            guard let link else { preconditionFailure("a procedure runs on an open link") }
+            var procedure = make(link)
+            let result = await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
+            let gained = after(procedure)
+            switch result {
+            case .success(let outcome): return outcome
+            case .failure(let error):
+                guard error.code == .linkLost else { throw failure(error) }
+                try noteLoss(gained: gained)
+                try await reopen()
+            }
+        }
+    }
+
+    /// Runs a procedure on the link once.
+    private func run<P: Procedure>(_ procedure: P) async throws(UpdateError) -> P.Outcome {
+        guard let link else { preconditionFailure("a procedure runs on an open link") }
+        var procedure = procedure
+        let result = await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
+        switch result {
+        case .success(let outcome): return outcome
+        case .failure(let error): throw failure(error)
+        }
+    }
+
+    private var procedureObserver: ProcedureObserver {
+        let teller = teller
+        return ProcedureObserver(
+            progress: { teller.advance($0, $1) }, log: observer.log, packet: observer.packet)
+    }
+
+    private func log(_ line: String) {
+        observer.log?(line)
+    }
+
+    private func warn(_ reason: String, _ message: String) {
+        observer.warning?(UpdateWarning(reason: reason, message: message))
+    }
+
+    private func failure(_ error: TransportError) -> UpdateError {
+        var failure = UpdateError(error, phase: teller.phase, deviceState: deviceState)
+        if error.code == .cancelled {
+            failure.message =
+                deviceState == .asBefore
+                ? "stopped; the device goes on with the firmware that it runs"
+                : "stopped; the device has the whole image, and whether it runs was not looked at"
+        }
+        return failure
+    }
+
+    private func failure(_ error: ProcedureError) -> UpdateError {
+        // Once the verdict was asked for, only the device's own no tells what it runs.
+        let isUndecided = checkpoint.completeWritten && error.code != .refused
+        return UpdateError(error, phase: teller.phase, deviceState: isUndecided ? .unknown : deviceState)
+    }
+}

@@ -1,0 +1,29 @@
+/// How an update ended that went well.
+public struct UpdateReport: Sendable, Hashable {
+    /// How the new firmware is known to run.
+    public enum Verdict: Sendable, Hashable {
+        /// It was seen running: its version was read.
+        case running(version: String)
+        /// The device accepted it; whether it runs was not looked at, for this reason.
+        case accepted(because: String)
+        /// It ran already: an earlier update was interrupted after the device had accepted the image.
+        case ranAlready(version: String)
+    }
+
+    /// The protocol's name.
+    public var protocolName: String
+    /// How the new firmware is known to run.
+    public var verdict: Verdict
+    /// Bytes of the image.
+    public var bytes: Int
+    /// The version that was announced to the device, or nil where its version check was switched off.
+    public var version: String?
+    /// The version that the device said it ran before, where it can tell.
+    public var versionBefore: String?
+    /// The CRC-32 of the image.
+    public var crc32: UInt32
+    /// How often a connection was made.
+    public var connections: Int
+    /// Blocks and commands that had to be sent again.
+    public var retries: Int
+}

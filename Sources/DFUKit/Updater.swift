@@ -1,0 +1,88 @@
+public import DFUPackage
+public import DFUProtocol
+public import DFUTransport
+
+/// Updates devices over a transport.
+///
+/// A value without state of its own: one updater serves any number of updates, one after the other or at once. What a
+/// device keeps of an interrupted update it says itself when the next one asks.
+public struct Updater: Sendable {
+    /// How devices are reached.
+    public var transport: any Transport
+    /// What kind of device it is.
+    public var profile: DeviceProfile
+    /// What whoever asks decides.
+    public var options: UpdateOptions
+    /// Where interrupted updates leave what the device cannot tell; nil for nowhere.
+    public var checkpoints: CheckpointStore?
+    /// The time that limits and pauses are measured on.
+    public var clock: any Clock<Duration>
+    /// The local time, for devices whose clock is set; nil where it cannot be told.
+    public var localTime: @Sendable () -> BlockAck.PackedTime?
+
+    /// An updater over `transport`.
+    public init(
+        transport: any Transport, profile: DeviceProfile = .band, options: UpdateOptions = UpdateOptions(),
+        checkpoints: CheckpointStore? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        localTime: @escaping @Sendable () -> BlockAck.PackedTime? = { .now() }
+    ) {
+        self.transport = transport
+        self.profile = profile
+        self.options = options
+        self.checkpoints = checkpoints
+        self.clock = clock
+        self.localTime = localTime
+    }
+
+    /// Updates one device, and returns when it has accepted the new firmware and, where that is looked for, runs it.
+    ///
+    /// Cancelling the task tells the device and disconnects; the error's code is then `.aborted`. However it ends, the
+    /// connection is closed when this returns.
+    /// - Parameters:
+    ///   - device: The address, as the transport writes it.
+    ///   - package: What the device is to run. A package with problems is refused before anything is sent.
+    ///   - observer: Hears how far it is.
+    public func update(
+        _ device: String, with package: Package, observer: UpdateObserver = UpdateObserver()
+    ) async throws(UpdateError) -> UpdateReport {
+        guard let limit = options.timeLimit else { return try await attempt(device, package, observer).get() }
+        let clock = clock
+        let result: Result<UpdateReport, UpdateError> = await withTaskGroup { group in
+            group.addTask { () -> Result<UpdateReport, UpdateError>? in await attempt(device, package, observer) }
+            group.addTask { () -> Result<UpdateReport, UpdateError>? in
+                try? await clock.sleep(for: limit, tolerance: .zero)
+                return nil
+            }
+            var limitPassed = false
+            while let next = await group.next() {
+                guard let result = next else {
+                    limitPassed = !Task.isCancelled
+                    group.cancelAll()
+                    continue
+                }
+                group.cancelAll()
+                guard limitPassed, case .failure(var error) = result, error.code == .aborted else { return result }
+                error.code = .timeout
+                error.reason = "timeLimit"
+                error.message = "the limit of \(limit) for the whole update passed; allow more time, or try again"
+                return .failure(error)
+            }
+            preconditionFailure("the update's task always gives a result")
+        }
+        return try result.get()
+    }
+
+    private func attempt(
+        _ device: String, _ package: Package, _ observer: UpdateObserver
+    ) async -> Result<UpdateReport, UpdateError> {
+        let update = BlockAckUpdate(updater: self, device: device, package: package, observer: observer)
+        let result: Result<UpdateReport, UpdateError>
+        do throws(UpdateError) {
+            result = .success(try await update.run())
+        } catch {
+            result = .failure(error)
+        }
+        await update.disconnect()
+        return result
+    }
+}
