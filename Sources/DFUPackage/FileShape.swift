@@ -10,14 +10,14 @@ enum FileShape: Equatable {
             self = .empty
         } else if Self.zipMagics.contains(where: bytes.starts) {
             self = .zip
-        } else if bytes.starts(with: Self.mcubootMagic) {
+        } else if MCUbootImage.hasMagic(bytes) {
             self = .mcuboot
         } else if Self.looksLikeIntelHex(bytes) {
             self = .intelHex
         } else if let foreign = Self.foreign(bytes) {
             self = .foreign(foreign)
         } else if name.hasSuffix(".zip") {
-            self = .zip
+            self = .foreign("no zip archive, though its name says so")
         } else if name.hasSuffix(".hex") {
             self = .intelHex
         } else if name.hasSuffix(".dat") {
@@ -29,8 +29,6 @@ enum FileShape: Equatable {
 
     /// A local header, the end of an empty archive, the mark of an archive in several pieces (APPNOTE.TXT 4.3).
     private static let zipMagics: [[UInt8]] = [[0x50, 0x4B, 3, 4], [0x50, 0x4B, 5, 6], [0x50, 0x4B, 7, 8]]
-    /// MCUboot's IMAGE_MAGIC, 0x96F3B83D, little-endian (bootutil/image.h).
-    private static let mcubootMagic: [UInt8] = [0x3D, 0xB8, 0xF3, 0x96]
 
     /// Whether the first line begins with the record mark and three bytes in hexadecimal.
     private static func looksLikeIntelHex(_ bytes: [UInt8]) -> Bool {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+private import FoundationEssentials
 
 /// An object of a manifest, read with patience: `null` is like a missing member, a number may be written as a string.
 struct JSONObject {
@@ -23,7 +23,7 @@ struct JSONObject {
             } catch {
                 throw PackageError(
                     .malformed, reason: "manifestNotJSON",
-                    message: "\(name) is no JSON\(Self.detail(error)); make the package again")
+                    message: "\(name) (\(text.count) bytes) is not valid JSON; make the package again")
             }
         }
         guard case .object(let members) = value else {
@@ -133,13 +133,6 @@ struct JSONObject {
         PackageError(
             .malformed, reason: "manifestMalformed",
             message: "\(name(key)) in the manifest is \(value.kind) and not \(wanted); make the package again")
-    }
-
-    private static func detail(_ error: any Error) -> String {
-        guard case DecodingError.dataCorrupted(let context) = error,
-            let text = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
-        else { return "" }
-        return " (\(text.split(separator: "\n").joined(separator: " ")))"
     }
 }
 

@@ -77,5 +77,16 @@ extension Package {
                     message: "\(file.file) has \(part.firmware.count) bytes, the manifest says \(size); "
                         + "get the package again"))
         }
+        let image = part.mcuboot ?? MCUbootImage(reading: part.firmware)
+        problems += image.problems.map { $0.naming(file.file) }
+        if let stated = file.version.flatMap({ FirmwareVersion($0) }), let version = image.version,
+            stated.numbers.prefix(3) != version.numbers.prefix(3)
+        {
+            warnings.append(
+                PackageWarning(
+                    reason: "manifestDiffers",
+                    message: "the manifest says version \(stated) of \(file.file), its header \(version), which counts")
+            )
+        }
     }
 }

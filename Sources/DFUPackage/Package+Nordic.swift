@@ -42,11 +42,7 @@ extension Package {
         var part = Part(role: entry.role, fileName: entry.firmwareFile, firmware: [])
         do throws(PackageError) {
             let found = try self.entry(named: entry.firmwareFile, in: folder, of: archive)
-            part.firmware = try archive.read(found)
-            if part.firmware.isEmpty {
-                throw PackageError(
-                    .malformed, reason: "emptyFirmware", message: "\(entry.firmwareFile) in the zip is empty")
-            }
+            try setFirmware(try archive.read(found), of: &part)
         } catch {
             problems.append(error)
         }
@@ -54,6 +50,25 @@ extension Package {
         if let initPacket { decode(initPacket, for: &part) }
         part.sizes = sizes(of: part, entry)
         return part
+    }
+
+    private mutating func setFirmware(_ bytes: [UInt8], of part: inout Part) throws(PackageError) {
+        switch FileShape(of: bytes, named: "") {
+        case .empty:
+            throw PackageError(.malformed, reason: "emptyFirmware", message: "\(part.fileName) in the zip is empty")
+        case .intelHex:
+            do throws(PackageError) {
+                let hex = try IntelHex(bytes)
+                part.firmware = try flattened(hex.image.withoutMasterBootRecord, of: part.fileName)
+                part.intelHex = hex
+            } catch {
+                throw error.naming(part.fileName)
+            }
+        case .mcuboot:
+            part.firmware = bytes
+            part.mcuboot = MCUbootImage(reading: bytes)
+        case .zip, .binary, .foreign: part.firmware = bytes
+        }
     }
 
     private mutating func decode(_ bytes: [UInt8], for part: inout Part) {
@@ -74,9 +89,14 @@ extension Package {
             return
         }
         do throws(PackageError) {
-            part.initPacket = try InitPacket(decoding: bytes)
+            let packet = try InitPacket(decoding: bytes)
+            part.initPacket = packet
+            // Manifests have no key of their own for it.
+            if case .secure(let secure) = packet, secure.imageType == .externalApplication, part.role == .application {
+                part.role = .externalApplication
+            }
         } catch {
-            problems.append(PackageError(error.code, reason: error.reason, message: "\(file): \(error.message)"))
+            problems.append(error.naming(file))
         }
     }
 
@@ -160,5 +180,20 @@ extension Package {
                         + "so only bootloaders of nRF5 SDK 6 and older take it"))
         case nil: break
         }
+    }
+}
+
+extension SparseImage {
+    /// Without the page at 0, where Nordic's master boot record lies, which comes with a SoftDevice's HEX and is not
+    /// updated; a bootloader's HEX does not reach there.
+    fileprivate var withoutMasterBootRecord: SparseImage {
+        let end = 0x1000
+        var kept: [Segment] = []
+        for segment in segments where segment.end > end {
+            let skipped = max(0, end - Int(segment.address))
+            kept.append(
+                Segment(address: segment.address + UInt32(skipped), bytes: Array(segment.bytes.dropFirst(skipped))))
+        }
+        return SparseImage(segments: kept)
     }
 }

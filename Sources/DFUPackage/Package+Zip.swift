@@ -78,20 +78,26 @@ extension Package {
         return entry
     }
 
-    /// Packages from before manifests: their files have fixed names, and are of Legacy DFU.
+    /// Packages from before manifests, which are of Legacy DFU: their files have fixed names.
+    ///
+    /// Other makers' archives have a `bootloader.bin` too, so what belongs to the system counts only with its init packet.
     private mutating func readWellKnownNames(_ archive: inout ZipArchive) throws(PackageError) {
-        let folder = archive.entries.first.map { ArchivePath.folder(of: $0.path) } ?? ""
-        let names = Set(archive.entries.map(\.path))
-        func file(_ name: String) -> String? {
-            ["\(name).bin", "\(name).hex"].first { names.contains(folder + $0) }
-        }
-        func initPacket(_ name: String) -> String? { names.contains(folder + name) ? name : nil }
+        let files = archive.entries.map(\.path)
+        let names: [(role: Part.Role, initPacket: String)] = [
+            (.softdevice, "system.dat"), (.bootloader, "system.dat"), (.application, "application.dat"),
+        ]
+        let wellKnown = Set(names.flatMap { ["\($0.role.rawValue).bin", "\($0.role.rawValue).hex"] })
+        let folder = files.first { wellKnown.contains(ArchivePath.name(of: $0)) }.map(ArchivePath.folder) ?? ""
         var entries: [NordicManifest.Entry] = []
-        for (role, dat) in [(Part.Role.softdevice, "system.dat"), (.bootloader, "system.dat"), (.application, "")] {
-            guard let file = file(role.rawValue) else { continue }
+        for (role, initPacket) in names {
+            let candidates = ["\(role.rawValue).bin", "\(role.rawValue).hex"]
+            let hasInitPacket = files.contains(folder + initPacket)
+            guard let file = candidates.first(where: { files.contains(folder + $0) }),
+                hasInitPacket || role == .application
+            else { continue }
             entries.append(
                 NordicManifest.Entry(
-                    role: role, firmwareFile: file, initPacketFile: initPacket(dat.isEmpty ? "application.dat" : dat)))
+                    role: role, firmwareFile: file, initPacketFile: hasInitPacket ? initPacket : nil))
         }
         guard !entries.isEmpty else { throw noManifest(archive) }
         kind = .nordic

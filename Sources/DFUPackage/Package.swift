@@ -42,6 +42,8 @@ public struct Package: Sendable {
     public let sha256: [UInt8]
     /// What the file is: by its content first, by its name second.
     public internal(set) var kind: Kind = .unknown
+    /// What the file's name says: a version, a CRC-32. Where that does not fit a bare file it is a problem.
+    public internal(set) var statedName: FileName
     /// The manifest of a zip.
     public internal(set) var manifest: Manifest?
     /// The images in the order in which they are sent: what belongs to the system before the application, MCUboot images
@@ -54,7 +56,8 @@ public struct Package: Sendable {
 
     /// Reads the file `name` that holds `bytes`.
     public init(reading bytes: [UInt8], named name: String) {
-        fileName = ArchivePath.name(of: name)
+        statedName = FileName(name, crc32: Checksum.crc32(bytes))
+        fileName = statedName.name
         size = bytes.count
         sha256 = Checksum.digest(.sha256, bytes)
         do throws(PackageError) {
@@ -74,14 +77,6 @@ public struct Package: Sendable {
         return self
     }
 
-    /// The firmware of a bare file: there is one part, and no init packet.
-    mutating func readBinary(_ bytes: [UInt8]) {
-        kind = .binary
-        var part = Part(role: .firmware, fileName: fileName, firmware: bytes)
-        part.sizes.application = bytes.count
-        parts = [part]
-    }
-
     private mutating func read(_ bytes: [UInt8]) throws(PackageError) {
         switch FileShape(of: bytes, named: fileName) {
         case .empty:
@@ -89,8 +84,9 @@ public struct Package: Sendable {
         case .zip:
             kind = .zip
             try readZip(bytes)
-        case .mcuboot, .binary, .intelHex:
-            readBinary(bytes)
+        case .mcuboot: readMCUboot(bytes)
+        case .intelHex: try readIntelHex(bytes)
+        case .binary: readBinary(bytes)
         case .foreign(let what):
             throw PackageError(
                 .unsupported, reason: "notFirmware",

@@ -32,3 +32,10 @@ public struct PackageError: Error, Sendable, Hashable {
         self.message = message
     }
 }
+
+extension PackageError {
+    /// The same error, with the file in a package that it is about.
+    func naming(_ file: String) -> PackageError {
+        PackageError(code, reason: reason, message: "\(file): \(message)")
+    }
+}

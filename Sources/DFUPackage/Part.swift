@@ -34,6 +34,11 @@ public struct Part: Sendable, Hashable {
     public var firmware: [UInt8]
     /// How the firmware divides. In a secure package the init packet says it, in a legacy one the manifest.
     public var sizes = Sizes()
+    /// The bytes with their addresses, where the file is Intel HEX.
+    public var intelHex: IntelHex?
+    /// The firmware read as an MCUboot image, where it is one. Some devices take such an image by another protocol (the
+    /// PineTime by Legacy DFU), so only a part with the role `image` has to be a sound one.
+    public var mcuboot: MCUbootImage?
     /// What the bootloader is told first; nil where the package holds none.
     public var initPacket: InitPacket?
     /// The init packet's file.
@@ -48,5 +53,6 @@ public struct Part: Sendable, Hashable {
         self.role = role
         self.fileName = fileName
         self.firmware = firmware
+        if MCUbootImage.hasMagic(firmware) { mcuboot = MCUbootImage(reading: firmware) }
     }
 }

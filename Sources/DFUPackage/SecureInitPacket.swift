@@ -20,8 +20,8 @@ public struct SecureInitPacket: Sendable, Hashable {
     public let bytes: [UInt8]
     /// Every field in the order of the bytes, unknown ones too.
     public private(set) var fields: [InitPacket.Field] = []
-    /// The content of the InitCommand: the bytes that a signature covers.
-    public private(set) var commandRange: Range<Int> = 0..<0
+    /// The content of the InitCommand, without its key and length: the bytes that a signature covers, or would cover.
+    public private(set) var signedRange: Range<Int> = 0..<0
 
     /// The signature, or nil in an unsigned packet.
     public private(set) var signature: Signature?
@@ -60,7 +60,7 @@ public struct SecureInitPacket: Sendable, Hashable {
                 .malformed, reason: "initPacketMalformed",
                 message: "the init packet has \(bytes.count) bytes and is no init packet: \(error.text)")
         }
-        guard opCode == 1, !commandRange.isEmpty else {
+        guard opCode == 1, !signedRange.isEmpty else {
             throw PackageError(
                 .malformed, reason: "notAnInitCommand",
                 message: "the init packet holds the command \(opCode.map { "\($0)" } ?? "none") and not INIT (1), "
@@ -133,7 +133,7 @@ extension SecureInitPacket {
             case (2, .bytes(let range)):
                 guard !hasInit else { throw twice("init", field) }
                 hasInit = true
-                commandRange = range
+                signedRange = range
                 try readInitCommand(range)
             default: noteUnknown(field)
             }
@@ -142,6 +142,7 @@ extension SecureInitPacket {
 
     private mutating func readInitCommand(_ range: Range<Int>) throws(Fault) {
         var reader = ProtobufReader(bytes, in: range)
+        var hasHash = false
         while let field = try reader.next() {
             switch (field.number, field.value) {
             case (1, .number(let number)): try set(\.firmwareVersion, "fw_version", number, field)
@@ -157,7 +158,10 @@ extension SecureInitPacket {
             case (5, .number(let number)): try set(\.softdeviceSize, "sd_size", number, field)
             case (6, .number(let number)): try set(\.bootloaderSize, "bl_size", number, field)
             case (7, .number(let number)): try set(\.applicationSize, "app_size", number, field)
-            case (8, .bytes(let range)): try readHash(range, field)
+            case (8, .bytes(let range)):
+                guard !hasHash else { throw twice("hash", field) }
+                hasHash = true
+                try readHash(range)
             case (9, .number(let number)):
                 guard isDebug == nil else { throw twice("is_debug", field) }
                 isDebug = number != 0
@@ -177,8 +181,7 @@ extension SecureInitPacket {
         note("sd_req", softdevices[before...].map { "\($0)" }.joined(separator: ", "), field)
     }
 
-    private mutating func readHash(_ range: Range<Int>, _ field: ProtobufReader.Field) throws(Fault) {
-        guard hashType == nil, hash.isEmpty else { throw twice("hash", field) }
+    private mutating func readHash(_ range: Range<Int>) throws(Fault) {
         var reader = ProtobufReader(bytes, in: range)
         while let field = try reader.next() {
             switch (field.number, field.value) {
