@@ -44,11 +44,3 @@ public enum InitPacket: Sendable, Hashable {
         }
     }
 }
-
-extension [UInt8] {
-    /// The bytes in hexadecimal, two lower-case digits each.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}

@@ -33,7 +33,7 @@ extension Package {
             if found != crc {
                 add(
                     .mismatch, "crc16Mismatch",
-                    "\(part.fileName) has the CRC-16 \(hexadecimal(found)), \(file) says \(hexadecimal(crc)): "
+                    "\(part.fileName) has the CRC-16 \(found.hexadecimal), \(file) says \(crc.hexadecimal): "
                         + "they are not of one build, or the file is damaged; make the package again")
             }
         case .sha256(let size, let hash), .signed(let size, let hash, _):
@@ -141,9 +141,5 @@ extension Package {
 
     private mutating func add(_ code: PackageError.Code, _ reason: String, _ message: String) {
         problems.append(PackageError(code, reason: reason, message: message))
-    }
-
-    private func hexadecimal(_ crc: UInt16) -> String {
-        [UInt8(crc >> 8), UInt8(crc & 0xFF)].hexadecimal.uppercased()
     }
 }

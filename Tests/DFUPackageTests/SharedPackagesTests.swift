@@ -95,6 +95,17 @@ struct RealPackagesTests {
         try expect(package, try #require(file.read.images))
     }
 
+    /// Some HEX files are of a whole chip, with more between their pieces than is filled.
+    @Test(arguments: RealFile.bare())
+    func bare(_ file: RealFile) throws {
+        let package = try Package.open(try #require(SharedFolder.path("fixtures/real/\(file.file)")))
+        let kinds: [String: Package.Kind] = ["mcuboot": .mcuboot, "hex": .intelHex, "bin": .binary]
+        #expect(package.kind == kinds[file.kind])
+        let problems = package.problems.map(\.reason)
+        #expect(problems == [] || file.kind == "hex" && problems == ["gapTooLarge"], "\(package.problems)")
+        #expect(package.parts.count == (problems.isEmpty ? 1 : 0))
+    }
+
     @Test func thereAreThirtyAndMore() {
         #expect(RealFile.zips().count > 30)
     }

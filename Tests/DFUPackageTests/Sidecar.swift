@@ -98,12 +98,16 @@ struct RealFile: Decodable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { file }
 
-    static func zips() -> [RealFile] {
+    static func zips() -> [RealFile] { all().filter { $0.file.hasSuffix(".zip") } }
+
+    static func bare() -> [RealFile] { all().filter { !$0.file.hasSuffix(".zip") } }
+
+    private static func all() -> [RealFile] {
         guard let path = SharedFolder.path("fixtures/real/index.json"),
             let text = try? Data(contentsOf: URL(filePath: path)),
             let files = try? JSONDecoder().decode([RealFile].self, from: text)
         else { return [] }
-        return files.filter { $0.file.hasSuffix(".zip") }
+        return files
     }
 }
 
