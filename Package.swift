@@ -34,10 +34,12 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     ]
         + library("DFUPackage", ["CGnuTLS", "CZip", "CZlib"])
-        + library("DFUProtocol", ["CZlib"])
+        + library("DFUProtocol", ["CZlib"], tests: ["DFUSimulator", "DFUTransport"])
         + library("DFUTransport", ["DFUProtocol", "CLinux"])
         + library("DFUKit", ["DFUPackage", "DFUProtocol", "DFUTransport"], tests: ["DFUSimulator"])
-        + library("DFUSimulator", ["DFUPackage", "DFUProtocol", "DFUTransport", "CLinux"])
+        + library(
+            "DFUSimulator", ["DFUPackage", "DFUProtocol", "DFUTransport", "CLinux"],
+            tests: ["DFUProtocol", "DFUTransport"])
         + [
             .executableTarget(
                 name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),

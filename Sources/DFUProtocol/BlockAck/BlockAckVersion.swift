@@ -1,6 +1,6 @@
 extension BlockAck {
     /// An image's version, as `start` announces it.
-    public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public struct Version: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
         /// The first number.
         public var major: UInt8
         /// The second number.
