@@ -43,11 +43,15 @@ let package = Package(
         + [
             .executableTarget(
                 name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),
+            .executableTarget(
+                name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"], path: "Benchmarks",
+                exclude: ["README.md"], swiftSettings: settings),
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),
             .target(
-                name: "TestSupport", dependencies: ["DFUProtocol", "DFUTransport"], path: "Tests/TestSupport",
+                name: "TestSupport", dependencies: ["DFUKit", "DFUProtocol", "DFUSimulator", "DFUTransport"],
+                path: "Tests/TestSupport",
                 swiftSettings: settings),
         ]
 )
