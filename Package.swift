@@ -45,7 +45,7 @@ let package = Package(
                 name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),
             .executableTarget(
                 name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"], path: "Benchmarks",
-                exclude: ["README.md"], swiftSettings: settings),
+                exclude: ["README.md", "info.py"], swiftSettings: settings),
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),

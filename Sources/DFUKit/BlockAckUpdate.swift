@@ -219,8 +219,8 @@ extension BlockAckUpdate {
 // MARK: After the last byte
 
 extension BlockAckUpdate {
-    /// How long an accepted image's device may take to drop the link; one that has not by then is read as it is.
-    private static let rebootLimit = Duration.seconds(5)
+    /// How long a device that has accepted an image may take to drop the link; one that has not by then does not reboot.
+    private static let rebootLimit = Duration.seconds(10)
 
     /// Looks whether the image that the device accepted runs.
     private func confirm(_ image: BlockAck.Image) async throws(UpdateError) -> UpdateReport.Verdict {
@@ -235,22 +235,44 @@ extension BlockAckUpdate {
             }
             throw unverified("the device accepted it, but has no version to read: whether it runs was not seen")
         }
-        teller.enter(.confirm)
-        let wentDown = try await run(Disconnection(limit: Self.rebootLimit))
-        if !wentDown, let version = await readVersion(), image.isVersion(version) { return .running(version: version) }
-        await disconnect()
-        guard let version = try await versionAfterReboot() else {
-            throw unverified(
-                "the device accepted it, but did not come back within \(parameters.limits.reconnect); look at it, "
-                    + "and wake it up")
-        }
-        guard image.isVersion(version) else {
+        switch try await look(for: image) {
+        case .running(let version): return .running(version: version)
+        case .other(let version):
             deviceState = .asBefore
             throw unverified(
                 "the device accepted version \(expected), but runs \(version)"
                     + (versionBefore == version ? ", as before" : ""))
+        case .gone:
+            throw unverified(
+                "the device accepted it, but did not come back within \(parameters.limits.reconnect); look at it, "
+                    + "and wake it up")
         }
-        return .running(version: version)
+    }
+
+    private enum Sighting {
+        case running(version: String)
+        case other(version: String)
+        case gone
+    }
+
+    /// Waits for the reboot of a device that has accepted an image, and reads the version that runs then.
+    private func look(for image: BlockAck.Image) async throws(UpdateError) -> Sighting {
+        let elapsed = updater.clock.stopwatch()
+        while true {
+            if link != nil {
+                teller.enter(.confirm)
+                let wentDown = try await run(Disconnection(limit: Self.rebootLimit))
+                if !wentDown, let version = await readVersion() {
+                    return image.isVersion(version) ? .running(version: version) : .other(version: version)
+                }
+            }
+            await disconnect()
+            guard let version = try await versionAfterReboot() else { return .gone }
+            if image.isVersion(version) { return .running(version: version) }
+            // The link may have been lost just before the reboot: as long as that is possible, wait for it.
+            guard elapsed() < parameters.limits.reconnect else { return .other(version: version) }
+            try? await openLink(phase: .confirm)
+        }
     }
 
     /// Finds out what became of an image whose verdict never came: the version decides, then one `start`.

@@ -32,11 +32,13 @@ import Testing
         #expect(parameters.integer(UInt32.self, from: [0x22, 0x01, 0x0A, 0x00]) == 655_650)
     }
 
-    @Test("each kind of checksum", arguments: [
-        (BlockAck.Parameters.Checksum.complement, [0x1B, 0x99, 0x01, 0x4B] as [UInt8]),
-        (.sum, [0x1B, 0x99, 0x01, 0xB5]),
-        (.none, [0x1B, 0x99, 0x01]),
-    ])
+    @Test(
+        "each kind of checksum",
+        arguments: [
+            (BlockAck.Parameters.Checksum.complement, [0x1B, 0x99, 0x01, 0x4B] as [UInt8]),
+            (.sum, [0x1B, 0x99, 0x01, 0xB5]),
+            (.none, [0x1B, 0x99, 0x01]),
+        ])
     func checksums(kind: BlockAck.Parameters.Checksum, bytes: [UInt8]) throws {
         var parameters = BlockAck.Parameters()
         parameters.checksum = kind
@@ -45,10 +47,12 @@ import Testing
         #expect(try BlockAck.Frame(decoding: bytes, from: .host, by: parameters) == frame)
     }
 
-    @Test("what is no frame", arguments: [
-        ([], .short), ([0x56, 0x7B], .short), ([0x1B, 0x7B, 0x06, 0x29], .foreign),
-        ([0x56, 0x7B, 0x07, 0x29], .damaged(opcode: 0x7B)), ([0x56, 0x7B, 0x06, 0x28], .damaged(opcode: 0x7B)),
-    ] as [([UInt8], BlockAck.Frame.Flaw)])
+    @Test(
+        "what is no frame",
+        arguments: [
+            ([], .short), ([0x56, 0x7B], .short), ([0x1B, 0x7B, 0x06, 0x29], .foreign),
+            ([0x56, 0x7B, 0x07, 0x29], .damaged(opcode: 0x7B)), ([0x56, 0x7B, 0x06, 0x28], .damaged(opcode: 0x7B)),
+        ] as [([UInt8], BlockAck.Frame.Flaw)])
     func flaws(bytes: [UInt8], flaw: BlockAck.Frame.Flaw) {
         #expect(throws: flaw) {
             try BlockAck.Frame(decoding: bytes, from: .device, by: BlockAck.Parameters())

@@ -67,33 +67,40 @@ import Testing
         #expect(BlockAck.Reply(frame, by: parameters) == reply)
     }
 
-    @Test("a request of another length is none", arguments: [
-        (0x99, 0), (0x99, 2), (0x9A, 3), (0x9A, 5), (0xA0, 12), (0xA0, 14), (0xA1, 7), (0xA1, 9), (0xA2, 0), (0xA2, 1),
-        (0xA3, 1), (0xA3, 3), (0xA4, 3), (0xA4, 5), (0xA5, 1), (0x42, 0),
-    ] as [(UInt8, Int)])
+    @Test(
+        "a request of another length is none",
+        arguments: [
+            (0x99, 0), (0x99, 2), (0x9A, 3), (0x9A, 5), (0xA0, 12), (0xA0, 14), (0xA1, 7), (0xA1, 9), (0xA2, 0),
+            (0xA2, 1),
+            (0xA3, 1), (0xA3, 3), (0xA4, 3), (0xA4, 5), (0xA5, 1), (0x42, 0),
+        ] as [(UInt8, Int)])
     func requestLengths(opcode: UInt8, length: Int) {
         let frame = BlockAck.Frame(opcode: opcode, payload: Array(repeating: 1, count: length))
         #expect(BlockAck.Request(frame, by: BlockAck.Parameters()) == nil)
     }
 
-    @Test("a reply that is too short for its op is none", arguments: [
-        (0x7B, []), (0x99, []), (0x9A, []), (0xA0, []), (0xA0, [0]), (0xA0, [0, 0, 1]), (0xA3, []), (0xA3, [0]),
-        (0xA3, [0, 0, 1]), (0xA3, [0, 0, 1, 0xFF]), (0xA4, []), (0xA5, []), (0xA1, [0]), (0xA2, [0]), (0x42, [0]),
-    ] as [(UInt8, [UInt8])])
+    @Test(
+        "a reply that is too short for its op is none",
+        arguments: [
+            (0x7B, []), (0x99, []), (0x9A, []), (0xA0, []), (0xA0, [0]), (0xA0, [0, 0, 1]), (0xA3, []), (0xA3, [0]),
+            (0xA3, [0, 0, 1]), (0xA3, [0, 0, 1, 0xFF]), (0xA4, []), (0xA5, []), (0xA1, [0]), (0xA2, [0]), (0x42, [0]),
+        ] as [(UInt8, [UInt8])])
     func replyLengths(opcode: UInt8, payload: [UInt8]) {
         let frame = BlockAck.Frame(opcode: opcode, payload: payload)
         #expect(BlockAck.Reply(frame, by: BlockAck.Parameters()) == nil)
     }
 
-    @Test("bytes behind those known are ignored, and a refusal may end after its status", arguments: [
-        (0x7B, [6, 9, 9], .battery(tenths: 6)),
-        (0xA0, [0, 0, 1, 20, 7, 7], .started(next: 1, packetLimit: 20)),
-        (0xA0, [4, 0, 1, 20], .status(.imageTooLarge, of: .start)),
-        (0xA3, [7], .block(.blockMismatch, index: nil, firstMissing: nil)),
-        (0xA3, [7, 0, 2], .block(.blockMismatch, index: 2, firstMissing: nil)),
-        (0xA3, [0, 0, 2, 0xFF, 0xFF, 1], .block(.ok, index: 2, firstMissing: 0xFFFF)),
-        (0xA4, [0, 1], .status(.ok, of: .complete)),
-    ] as [(UInt8, [UInt8], BlockAck.Reply)])
+    @Test(
+        "bytes behind those known are ignored, and a refusal may end after its status",
+        arguments: [
+            (0x7B, [6, 9, 9], .battery(tenths: 6)),
+            (0xA0, [0, 0, 1, 20, 7, 7], .started(next: 1, packetLimit: 20)),
+            (0xA0, [4, 0, 1, 20], .status(.imageTooLarge, of: .start)),
+            (0xA3, [7], .block(.blockMismatch, index: nil, firstMissing: nil)),
+            (0xA3, [7, 0, 2], .block(.blockMismatch, index: 2, firstMissing: nil)),
+            (0xA3, [0, 0, 2, 0xFF, 0xFF, 1], .block(.ok, index: 2, firstMissing: 0xFFFF)),
+            (0xA4, [0, 1], .status(.ok, of: .complete)),
+        ] as [(UInt8, [UInt8], BlockAck.Reply)])
     func tolerance(opcode: UInt8, payload: [UInt8], reply: BlockAck.Reply) {
         let frame = BlockAck.Frame(opcode: opcode, payload: payload)
         #expect(BlockAck.Reply(frame, by: BlockAck.Parameters()) == reply)

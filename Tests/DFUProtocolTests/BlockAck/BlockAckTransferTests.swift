@@ -42,10 +42,12 @@ import Testing
         #expect(bench.now == .microseconds(5 * (20_000 + 5000 + 1250)) + .milliseconds(100 + 2000))
     }
 
-    @Test("a larger packet limit is used as far as the link allows", arguments: [
-        (limit: 0, link: 244, packet: 20), (19, 244, 20), (20, 244, 20), (100, 244, 100), (244, 244, 244),
-        (255, 512, 255), (244, 100, 100), (255, 20, 20),
-    ] as [(limit: UInt8, link: Int, packet: Int)])
+    @Test(
+        "a larger packet limit is used as far as the link allows",
+        arguments: [
+            (limit: 0, link: 244, packet: 20), (19, 244, 20), (20, 244, 20), (100, 244, 100), (244, 244, 244),
+            (255, 512, 255), (244, 100, 100), (255, 20, 20),
+        ] as [(limit: UInt8, link: Int, packet: Int)])
     func packetLimit(limit: UInt8, link: Int, packet: Int) {
         var settings = Band.Settings()
         settings.packetLimit = limit
@@ -57,9 +59,11 @@ import Testing
         #expect(bench.frames.map(\.count).max() == packet)
     }
 
-    @Test("every form of the frames goes", arguments: BlockAck.Parameters.Checksum.allCases, [
-        BlockAck.Parameters.ByteOrder.big, .little,
-    ])
+    @Test(
+        "every form of the frames goes", arguments: BlockAck.Parameters.Checksum.allCases,
+        [
+            BlockAck.Parameters.ByteOrder.big, .little,
+        ])
     func forms(checksum: BlockAck.Parameters.Checksum, byteOrder: BlockAck.Parameters.ByteOrder) {
         var bench = Bench(
             Sample.smallBlocks {
@@ -151,7 +155,8 @@ import Testing
         #expect(
             report.result
                 == misconfigured(
-                    "a block of 8192 bytes takes more than 256 packets of 30 bytes; the block size may be at most 6656"))
+                    "a block of 8192 bytes takes more than 256 packets of 30 bytes; the block size may be at most 6656")
+        )
         #expect(bench.frames.map { $0[1] } == [0xA0, 0xA5])
         #expect(bench.memory.reception == nil)
     }
