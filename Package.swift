@@ -44,14 +44,14 @@ let package = Package(
             .executableTarget(
                 name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),
             .executableTarget(
-                name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"], path: "Benchmarks",
-                exclude: ["README.md", "info.py"], swiftSettings: settings),
+                name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"],
+                path: "Benchmarks/Transfer",
+                swiftSettings: settings),
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),
             .target(
                 name: "TestSupport", dependencies: ["DFUKit", "DFUProtocol", "DFUSimulator", "DFUTransport"],
-                path: "Tests/TestSupport",
-                swiftSettings: settings),
+                path: "Tests/TestSupport", swiftSettings: settings),
         ]
 )

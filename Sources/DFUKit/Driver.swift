@@ -3,8 +3,9 @@ public import DFUTransport
 
 /// Runs a procedure over a link until it finishes: the only place where a procedure meets time.
 ///
-/// What has arrived is told to the procedure before it is asked for its next step; what arrives while a packet is being
-/// written comes right after `.written`. A cancelled task is told to the procedure as `.abort`, and the procedure goes on
+/// What has arrived is told to the procedure before it is asked for its next step. What arrives while a packet is being
+/// written comes after `.written`, but before the news that the write failed, because it may be the answer. The end of
+/// the link is told once, and again to each write that is tried nevertheless. A cancelled task is told to the procedure as `.abort`, and the procedure goes on
 /// until it finishes by itself, so the call returns only when the goodbye is said.
 /// - Parameters:
 ///   - procedure: Holds its last state afterwards, with the log lines that nobody took.
@@ -53,6 +54,7 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
     private let clock: Time
     private let observer: ProcedureObserver
     private var timer: Timer?
+    private var isLinkOver = false
     private var lastPhase: Phase?
     private var lastProgress: Progress?
 
@@ -65,7 +67,7 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
 
     mutating func run() async -> Result<Driven.Outcome, ProcedureError> {
         while true {
-            while let occurrence = inbox.poll() { receive(occurrence) }
+            receiveAll()
             let step = procedure.next()
             report()
             switch step {
@@ -76,12 +78,19 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
         }
     }
 
+    private mutating func receiveAll() {
+        while let occurrence = inbox.poll() { receive(occurrence) }
+    }
+
     private mutating func receive(_ occurrence: Occurrence) {
         switch occurrence {
         case .link(.notification(let bytes, let endpoint)):
             observer.packet?(.received(bytes, from: endpoint))
             procedure.receive(.notification(bytes, from: endpoint))
-        case .link(.disconnected): procedure.receive(.disconnected)
+        case .link(.disconnected):
+            guard !isLinkOver else { return }
+            isLinkOver = true
+            procedure.receive(.disconnected)
         case .cancelled: procedure.receive(.abort)
         case .alarm: break
         }
@@ -92,10 +101,18 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
         do {
             try await link.write(bytes, to: endpoint)
             procedure.receive(.written)
-        } catch  where error.code == .disconnected {
-            procedure.receive(.disconnected)
         } catch {
-            procedure.receive(.writeFailed(WriteFailure(attCode: error.attCode, message: error.message)))
+            let wasLinkOver = isLinkOver
+            receiveAll()
+            if isLinkOver, !wasLinkOver {
+                // What has just been told answers the write too.
+                return
+            } else if error.code == .disconnected {
+                isLinkOver = true
+                procedure.receive(.disconnected)
+            } else {
+                procedure.receive(.writeFailed(WriteFailure(attCode: error.attCode, message: error.message)))
+            }
         }
     }
 

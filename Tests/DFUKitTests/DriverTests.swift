@@ -9,6 +9,7 @@ private struct Script: Procedure {
     var abortIndex: Int?
     /// The notifications that are dropped begin with this byte.
     let dropped: UInt8 = 0xFF
+    var endsWithTheLink = true
     var index = 0
     var events: [Event] = []
     var log: [String] = []
@@ -29,7 +30,7 @@ private struct Script: Procedure {
         case .notification(let bytes, _):
             progress.bytes += bytes.count
             index += 1
-        case .disconnected: index = steps.count - 1
+        case .disconnected: index = endsWithTheLink ? steps.count - 1 : index + 1
         case .abort: index = abortIndex ?? index + 1
         case .written, .writeFailed, .timeout: index += 1
         }
@@ -163,6 +164,26 @@ private final class TestLink: Link {
         let end = await drive(Script((1...100).map { write($0) } + [.finish(.failure(failed))]), over: link)
         #expect(end.script.events == [.written, .written, .written, .disconnected])
         #expect(link.packets == [[1], [2], [3]])
+    }
+
+    @Test(arguments: [TransportError.Code.disconnected, .timeout])
+    func anAnswerBeforeTheLossCounts(_ code: TransportError.Code) async {
+        let link = TestLink { _, events throws(TransportError) in
+            events.send(answer(0xFF))
+            events.send(.disconnected)
+            throw TransportError(code, message: "gone")
+        }
+        let end = await drive(Script([write(1), wait(1, .seconds(1)), .finish(.failure(failed))]), over: link)
+        #expect(end.script.events == [event(answer(0xFF)), .disconnected])
+    }
+
+    @Test func theLossIsToldOnce() async {
+        let link = TestLink { _, _ throws(TransportError) in throw TransportError(.disconnected, message: "gone") }
+        var script = Script([write(1), wait(1, .seconds(5)), .finish(.failure(failed))])
+        script.endsWithTheLink = false
+        let end = await drive(script, over: link, events: [(.seconds(1), .disconnected)])
+        #expect(end.script.events == [.disconnected, .timeout])
+        #expect(end.time == .seconds(5))
     }
 
     @Test func whatCameBeforeTheStartIsTold() async {

@@ -18,13 +18,9 @@ import Testing
     func aStreamOfCommandsCarries(_ radio: RadioModel, _ packetsInEvent: Int, _ bytesInSecond: Double) {
         var queues = queues(radio, writes: 20_000, of: radio.maximumWriteLength)
         let events = 1000
-        var writes = 0
-        for _ in 0..<events {
-            let event = queues.passEvent()
-            #expect(event.hostPackets == packetsInEvent)
-            #expect(event.duration <= radio.interval)
-            writes += event.toDevice.count
-        }
+        let passed = (0..<events).map { _ in queues.passEvent() }
+        #expect(passed.allSatisfy { $0.hostPackets == packetsInEvent && $0.duration <= radio.interval })
+        let writes = passed.map(\.toDevice.count).reduce(0, +)
         let rate = Double(writes * radio.maximumWriteLength) / (radio.interval * events / .seconds(1))
         #expect(abs(rate / bytesInSecond - 1) < 0.01)
     }
