@@ -12,7 +12,9 @@ struct Preflight {
     func checkPackage() throws(UpdateError) {
         var waived: Set<String> = []
         if options.statedCRC != .fileName { waived.insert("crcMismatch") }
-        if options.skippedChecks.contains(.hash) { waived.formUnion(["hashMismatch", "crc16Mismatch", "digestMismatch"]) }
+        if options.skippedChecks.contains(.hash) {
+            waived.formUnion(["hashMismatch", "crc16Mismatch", "digestMismatch"])
+        }
         if options.skippedChecks.contains(.size) { waived.insert("sizeMismatch") }
         do throws(PackageError) {
             _ = try package.checked(skipping: waived)
