@@ -62,7 +62,7 @@ public struct Band: SimulatedDevice {
     }
 
     /// Comes up again.
-    mutating func restart(keepingBlocks: Bool) {
+    package mutating func restart(keepingBlocks: Bool) {
         if let accepted = memory.accepted {
             if !settings.keepsOldVersion { memory.run(accepted) }
             memory.reception = nil

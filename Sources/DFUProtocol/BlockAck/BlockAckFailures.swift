@@ -12,10 +12,10 @@ extension ProcedureError {
     }
 
     /// A block was sent as often as is allowed, and the device still misses parts of it.
-    static func blockRejected(_ status: BlockAck.Status, block: Int, of count: Int, sends: Int) -> ProcedureError {
+    static func blockRejected(_ status: BlockAck.Status, block: String, sends: Int) -> ProcedureError {
         ProcedureError(
             .refused, reason: "blockRejected", deviceCode: Int(status.rawValue),
-            message: "block \(block + 1) of \(count) did not arrive whole in \(sends) sends: \(status); "
+            message: "\(block) did not arrive whole in \(sends) sends: \(status); "
                 + "move closer, or use a longer gap")
     }
 
@@ -26,20 +26,20 @@ extension ProcedureError {
             message: "the device stayed busy when told \(command.rawValue) (\(BlockAck.Status.busy)); try again later")
     }
 
-    /// A command was not answered in its limit, as often as it is repeated.
-    static func noAnswer(to command: BlockAck.Command, within limit: Duration, sends: Int) -> ProcedureError {
+    /// A frame was not answered in its limit, as often as it is repeated.
+    static func noAnswer(to frame: String, within limit: Duration, sends: Int) -> ProcedureError {
         let times = sends == 1 ? "" : " in each of \(sends) sends"
         return ProcedureError(
             .silent, reason: "noAnswer",
-            message: "the device did not answer \(command.rawValue) within \(limit)\(times); move closer and try again")
+            message: "the device did not answer \(frame) within \(limit)\(times); move closer and try again")
     }
 
     /// A frame was not taken, as often as it is repeated.
-    static func writeFailed(_ failure: WriteFailure, of command: BlockAck.Command) -> ProcedureError {
+    static func writeFailed(_ failure: WriteFailure, of frame: String) -> ProcedureError {
         ProcedureError(
             failure.attCode == nil ? .silent : .refused, reason: "writeFailed",
             deviceCode: failure.attCode.map(Int.init),
-            message: "\(command.rawValue) could not be written: \(failure.message)")
+            message: "\(frame) could not be written: \(failure.message)")
     }
 
     /// The link was lost while `command` was under way.

@@ -1,9 +1,9 @@
 extension BlockAck {
     /// A gap between packets that finds its length.
     ///
-    /// Each block that arrives whole shortens it to a quarter, down to none; so 20 ms are gone after the third block.
-    /// When packets go missing or the link is lost, the last length that worked is taken again, and from then on only
-    /// lengths between the two are tried. A length that failed is never taken again.
+    /// After the first block that arrives whole it is gone. When packets go missing or the link is lost, the shortest
+    /// length that worked is taken again, and from then on halved as long as blocks arrive whole. A length that failed
+    /// is never taken again, so it settles: from 20 ms in seven sends at the most.
     public struct Pace: Sendable, Hashable, Codable {
         /// The gap now.
         public private(set) var gap: Duration
@@ -12,10 +12,10 @@ extension BlockAck {
         /// The longest gap that failed.
         private var failing: Duration?
 
-        /// Below this a quarter is no gap at all: Linux' timers and a radio's connection events are coarser.
-        private static let shortest = Duration.milliseconds(4)
-        /// A working and a failing gap this close together are not worth another failure.
-        private static let resolution = Duration.milliseconds(2)
+        /// The shortest gap that is worth trying once none at all has failed.
+        private static let shortest = Duration.milliseconds(1)
+        /// What follows no gap at all when it fails after it had worked.
+        private static let gentle = Duration.milliseconds(4)
         /// The longest gap that it tries by itself: a block of 128 packets then takes 26 s.
         private static let longest = Duration.milliseconds(200)
 
@@ -27,13 +27,9 @@ extension BlockAck {
         /// A block arrived whole at this gap.
         mutating func worked() {
             working = gap
-            if let failing {
-                if gap - failing >= Self.resolution, gap > failing * 2 {
-                    gap = (gap + failing) / 2
-                }
-            } else {
-                gap = gap < Self.shortest ? .zero : gap / 4
-            }
+            guard let failing else { return gap = .zero }
+            let half = gap / 2
+            if half > failing, half >= Self.shortest { gap = half }
         }
 
         /// Packets went missing, or the link was lost, at this gap.
@@ -43,7 +39,7 @@ extension BlockAck {
                 gap = working
             } else {
                 working = nil
-                gap = max(gap, min(max(gap * 2, Self.shortest), Self.longest))
+                gap = max(gap, min(max(gap * 2, Self.gentle), Self.longest))
             }
         }
     }

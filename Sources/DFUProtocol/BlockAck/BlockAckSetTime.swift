@@ -38,9 +38,9 @@ extension BlockAck {
                 judge(reply.status)
             case .noAnswer:
                 let limit = dialogue.parameters.limits[.setTime]
-                askAgain(orFailWith: .noAnswer(to: .setTime, within: limit, sends: sends))
+                askAgain(orFailWith: .noAnswer(to: "setTime", within: limit, sends: sends))
             case .writeFailed(let failure):
-                askAgain(orFailWith: .writeFailed(failure, of: .setTime))
+                askAgain(orFailWith: .writeFailed(failure, of: "setTime"))
             case .stayedBusy:
                 result = .failure(.busy(with: .setTime))
             case .disconnected:

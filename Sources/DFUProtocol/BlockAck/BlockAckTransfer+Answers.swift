@@ -94,18 +94,19 @@ extension BlockAck.Transfer {
         dialogue.ask(.abort)
     }
 
-    /// Ends with the error that the trouble, met once too often, stands for.
+    /// Ends with the error that the trouble, met once too often with a command or a block, stands for.
     mutating func fail(_ trouble: Trouble, at command: BlockAck.Command, block: Int? = nil) {
+        let frame = block.map { "block \($0 + 1) of \(blockCount)" } ?? command.rawValue
         let error: ProcedureError =
             switch trouble {
             case .status(let status) where status == .blockMismatch || status == .packetsMissing:
-                .blockRejected(status, block: block ?? 0, of: blockCount, sends: parameters.tries)
+                .blockRejected(status, block: frame, sends: parameters.tries)
             case .status(let status):
                 .refused(status, to: command)
             case .noAnswer:
-                .noAnswer(to: command, within: parameters.limits[command], sends: parameters.tries)
+                .noAnswer(to: frame, within: parameters.limits[command], sends: parameters.tries)
             case .writeFailed(let failure):
-                .writeFailed(failure, of: command)
+                .writeFailed(failure, of: frame)
             }
         result = .failure(error)
     }
@@ -206,10 +207,7 @@ extension BlockAck.Transfer {
             resync(block, because: .status(status))
         case .badFrameChecksum:
             send(block, because: .status(status))
-        case .blockMismatch:
-            sendAgain(block, because: .status(status))
-        case .packetsMissing:
-            learnt.pace?.failed()
+        case .blockMismatch, .packetsMissing:
             sendAgain(block, because: .status(status))
         default:
             result = .failure(.refused(status, to: .blockEnd))
@@ -218,7 +216,10 @@ extension BlockAck.Transfer {
 
     private mutating func acknowledge(_ block: Int) {
         counts.blocksAcknowledged += 1
-        records[block] = nil
+        if let record = records.removeValue(forKey: block), record.isHalved {
+            // Shorter packets were the cure, so the gap was not to blame.
+            learnt.pace = record.pace
+        }
         learnt.pace?.worked()
         acknowledge(upTo: block + 1)
     }
@@ -229,10 +230,15 @@ extension BlockAck.Transfer {
         setbacks = 0
     }
 
-    /// Sends a block again that did not arrive whole; with packets of half the length after two in a row.
+    /// Sends a block again that did not arrive whole: with a longer gap where packets were missing, and with packets of
+    /// half the length after two in a row.
     private mutating func sendAgain(_ block: Int, because trouble: Trouble) {
-        records[block, default: BlockRecord()].mismatches += 1
-        if records[block, default: BlockRecord()].mismatches.isMultiple(of: 2) {
+        var record = records[block, default: BlockRecord()]
+        if record.mismatches == 0 { record.pace = learnt.pace }
+        record.mismatches += 1
+        records[block] = record
+        if trouble == .status(.packetsMissing) { learnt.pace?.failed() }
+        if record.mismatches.isMultiple(of: 2) {
             // Half, in whole pieces of the shortest: a device that cuts writes counts the whole frame, not its data.
             let half = dataLength / 2 / Self.usualDataLength * Self.usualDataLength
             dataLength = min(dataLength, max(half, shortestDataLength))

@@ -40,8 +40,12 @@ extension BlockAck {
         struct BlockRecord {
             var sends = 0
             var resyncs = 0
-            /// Times that the device missed parts of it, since the data length was halved last.
+            /// Times that it did not arrive whole.
             var mismatches = 0
+            /// The pace before the first of them.
+            var pace: Pace?
+
+            var isHalved: Bool { mismatches > 1 }
         }
 
         let parameters: Parameters

@@ -32,12 +32,18 @@ struct Bench {
     /// Whether answers come before the word that the write is done.
     var answersEarly = false
     var stop: Stop?
+    /// Changes what the band answers, or adds to it: told the frame and its answers.
+    var tamper: (([UInt8], inout [[UInt8]]) -> Void)?
+    /// The radio's connection interval; packets of one interval are told to the band.
+    var interval: Duration?
     private(set) var isConnected = false
 
     private var isOnAir = true
     private var writes = 0
     private var queue: [(due: Duration, order: Int, Occurrence)] = []
     private var order = 0
+    /// The packets of the present connection interval.
+    private var burst = (interval: -1, packets: 0)
 
     init(_ settings: Band.Settings = Band.Settings(), memory: Band.Memory? = nil, faults: [Fault] = []) {
         band = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
@@ -114,13 +120,33 @@ struct Bench {
         guard isConnected else { return procedure.receive(.disconnected) }
         frames.append(bytes)
         if stop == .during(write: writes) { interrupt(&procedure) }
-        perform(band.written(bytes, to: band.band.settings.profile.command))
+        countBurst()
+        guard isConnected else { return procedure.receive(.disconnected) }
+        perform(tampered(band.written(bytes, to: band.band.settings.profile.command), to: bytes))
         if answersEarly {
             while let next = takeNext(before: now) { tell(next, &procedure) }
         }
         guard isConnected else { return }
         procedure.receive(.written)
         if stop == .after(write: writes) { interrupt(&procedure) }
+    }
+
+    private mutating func countBurst() {
+        guard let interval else { return }
+        let number = Int(now / interval)
+        burst = burst.interval == number ? (number, burst.packets + 1) : (number, 1)
+        for case .disconnect in band.received(packets: burst.packets) { loseLink() }
+    }
+
+    private func tampered(_ actions: [DeviceAction], to frame: [UInt8]) -> [DeviceAction] {
+        guard let tamper else { return actions }
+        var answers: [[UInt8]] = []
+        var others: [DeviceAction] = []
+        for action in actions {
+            if case .notify(let bytes, _, _) = action { answers.append(bytes) } else { others.append(action) }
+        }
+        tamper(frame, &answers)
+        return answers.map { .notify($0, from: band.band.settings.profile.reply, after: .zero) } + others
     }
 
     private mutating func perform(_ actions: [DeviceAction]) {
@@ -176,6 +202,7 @@ struct Bench {
     private mutating func loseLink() {
         guard isConnected else { return }
         isConnected = false
+        burst = (-1, 0)
         queue.removeAll { if case .notified = $0.2 { true } else { false } }
         band.disconnected()
     }
