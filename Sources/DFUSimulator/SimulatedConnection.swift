@@ -38,7 +38,7 @@ struct SimulatedConnection: Sendable {
     /// How far it is on its way to its end.
     var stage = Stage.up
     /// Who hears the notifications.
-    var links: [SimulatedLink] = []
+    var listeners: [SimulatedListener] = []
     /// Who waits for an answer.
     var requests: [Int: CheckedContinuation<Answer, Never>] = [:]
 

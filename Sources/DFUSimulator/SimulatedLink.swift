@@ -3,22 +3,17 @@ import DFUTransport
 
 /// A way to the endpoints of a simulated device.
 struct SimulatedLink: Link {
-    let events = LinkEvents()
-    private let station: SimulatedStation
-    private let connection: Int
-    private let bindings: [Endpoint: EndpointBinding]
-
-    init(station: SimulatedStation, connection: Int, bindings: [Endpoint: EndpointBinding]) {
-        self.station = station
-        self.connection = connection
-        self.bindings = bindings
-    }
+    let station: SimulatedStation
+    let connection: Int
+    let listener: SimulatedListener
 
     var maximumWriteLength: Int { station.radio.maximumWriteLength }
 
     func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError) {
         precondition(bytes.count <= maximumWriteLength, "\(bytes.count) bytes are too many for one write.")
-        guard let binding = bindings[endpoint] else { preconditionFailure("The link has no endpoint \(endpoint).") }
+        guard let binding = listener.bindings[endpoint] else {
+            preconditionFailure("The link has no endpoint \(endpoint).")
+        }
         switch binding.use {
         case .writeWithoutResponse:
             // There is no back-pressure, as there is none on BlueZ's socket.
@@ -30,13 +25,6 @@ struct SimulatedLink: Link {
     }
 
     func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?) {
-        events.setReceiver(receiver)
-    }
-
-    /// Passes on what the device notified, where this link listens to it.
-    func hear(_ bytes: [UInt8], from characteristic: BluetoothUUID) {
-        for (endpoint, binding) in bindings where binding.use == .notify && binding.characteristic == characteristic {
-            events.send(.notification(bytes, from: endpoint))
-        }
+        listener.events.setReceiver(receiver)
     }
 }

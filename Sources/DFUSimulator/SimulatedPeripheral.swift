@@ -20,12 +20,12 @@ struct SimulatedPeripheral: Peripheral {
         for binding in sorted {
             try require(binding.use.property, of: binding.characteristic, in: binding.service)
         }
-        let link = SimulatedLink(station: station, connection: connection, bindings: bindings)
-        station.add(link, to: connection)
+        let listener = SimulatedListener(bindings: bindings)
+        station.add(listener, to: connection)
         for binding in sorted where binding.use == .notify {
             _ = try await station.request(.subscribe(binding.characteristic), on: connection)
         }
-        return link
+        return SimulatedLink(station: station, connection: connection, listener: listener)
     }
 
     func disconnect() async {

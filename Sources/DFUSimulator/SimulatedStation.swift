@@ -114,15 +114,15 @@ final class SimulatedStation: Sendable {
         guard let closed else { return }
         observe(.disconnected)
         for request in closed.requests.values { request.resume(returning: .failure(.connectionLost)) }
-        for link in closed.links { link.events.send(.disconnected) }
+        for listener in closed.listeners { listener.events.send(.disconnected) }
     }
 
     // MARK: The host's side
 
-    /// Has a link hear what the device notifies.
-    func add(_ link: SimulatedLink, to number: Int) {
-        let added: Void? = withConnection(number) { connection, _ in connection.links.append(link) }
-        if added == nil { link.events.send(.disconnected) }
+    /// Has somebody hear what the device notifies.
+    func add(_ listener: SimulatedListener, to number: Int) {
+        let added: Void? = withConnection(number) { connection, _ in connection.listeners.append(listener) }
+        if added == nil { listener.events.send(.disconnected) }
     }
 
     /// Queues a write without response.
@@ -145,9 +145,9 @@ final class SimulatedStation: Sendable {
     private func hear(_ packet: SimulatedConnection.DevicePacket, on number: Int) {
         switch packet {
         case .notification(let bytes, let characteristic):
-            guard let links = withConnection(number, { connection, _ in connection.links }) else { return }
+            guard let listeners = withConnection(number, { connection, _ in connection.listeners }) else { return }
             observe(.notified(bytes, from: characteristic))
-            for link in links { link.hear(bytes, from: characteristic) }
+            for listener in listeners { listener.hear(bytes, from: characteristic) }
         case .answer(let answer, let id):
             let request = withConnection(number) { connection, _ in connection.requests.removeValue(forKey: id) }
             request?.resume(returning: answer)

@@ -8,7 +8,7 @@ import Testing
 
     private func listen() {
         heard.withLock { $0 = [] }
-        events.setReceiver { event in heard.withLock { $0.append(event) } }
+        events.setReceiver { [heard] event in heard.withLock { $0.append(event) } }
     }
 
     private func notification(_ byte: UInt8) -> LinkEvent { .notification([byte], from: .reply) }
