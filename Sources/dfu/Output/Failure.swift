@@ -1,0 +1,24 @@
+import DFUProtocol
+
+/// Why the command, or its work on one device, failed: one line for people, and the exit status.
+struct Failure: Error, Equatable {
+    var status: ExitStatus
+    /// The device or file that it is about.
+    var subject: String?
+    /// The stage of the update in which it happened.
+    var phase: Phase?
+    /// What went wrong and what to do.
+    var message: String
+
+    init(_ status: ExitStatus, subject: String? = nil, phase: Phase? = nil, _ message: String) {
+        self.status = status
+        self.subject = subject
+        self.phase = phase
+        self.message = message
+    }
+
+    /// The line on stderr.
+    var line: String {
+        (["dfu", subject, phase?.rawValue, message].compactMap(\.self)).joined(separator: ": ").printable
+    }
+}

@@ -1,0 +1,30 @@
+private import CLinux
+private import Glibc
+
+/// What the place where stderr goes can show.
+struct Terminal: Sendable {
+    /// Whether a line can be redrawn in place.
+    var isRedrawable: Bool
+    var hasColor: Bool
+    /// Whether stdout goes to a terminal too.
+    var isSharedWithOutput: Bool
+
+    /// Judges stderr by what it is and by `TERM` and `NO_COLOR` (no-color.org).
+    init(environment: [String: String]) {
+        let isTerminal = isatty(STDERR_FILENO) == 1
+        let isDumb = ["dumb", ""].contains(environment["TERM"] ?? "")
+        isRedrawable = isTerminal && !isDumb
+        isSharedWithOutput = isatty(STDOUT_FILENO) == 1
+        hasColor = isRedrawable && (environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    /// The columns that help may take: those of the terminal on stdout, within what is good to read.
+    static var helpWidth: Int { min(max(columns(of: STDOUT_FILENO), 20), 100) }
+
+    /// The columns of a file now; 80 where it is no terminal, or does not say.
+    static func columns(of file: Int32) -> Int {
+        var size = winsize()
+        guard ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

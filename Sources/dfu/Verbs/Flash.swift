@@ -1,0 +1,191 @@
+import DFUProtocol
+import DFUTransport
+
+extension Verb {
+    static let flash = Verb(
+        "flash", Flash.self, abstract: "Update the firmware of one or several devices.",
+        discussion: [
+            "Reads the package and checks it, connects to the device, sends the firmware, and looks whether it runs. An "
+                + "update that was interrupted goes on where the device says when the same command is run again.",
+            "A device is sim:band, a simulated wristband: sim:band[/NAME][?OPTION=VALUE&...]. Its options: time "
+                + "(real or virtual), version (1.0.0), battery (80), mtu, interval (ms), phy (1M or 2M), dle (on or off), "
+                + "state, image and faults (files).",
+        ],
+        examples: [
+            Example(
+                line: "dfu flash band_v1.1.0_9BE1D2A0.bin --device sim:band",
+                meaning: "Update a simulated wristband, in real time."),
+            Example(
+                line: "dfu flash band_v1.1.0_9BE1D2A0.bin --device 'sim:band?time=virtual' --json",
+                meaning: "The same without waiting, told in JSON."),
+        ],
+        statuses: [
+            .ok, .usage, .package, .input, .internal, .output, .link, .refused, .config, .unverified, .partial,
+        ])
+}
+
+/// `dfu flash PACKAGE --device ID …`.
+struct Flash: Command {
+    /// How the device is to be updated.
+    enum Method: String, Choice {
+        case auto, secure, legacy, smp
+        case blockAck = "block-ack"
+
+        var isAvailable: Bool { self == .auto || self == .blockAck }
+    }
+
+    /// A part of a package.
+    enum Part: String, Choice {
+        case application, bootloader, softdevice
+        case softdeviceBootloader = "softdevice-bootloader"
+
+        var isAvailable: Bool { self == .application }
+        static let aliases: [String: Self] = ["app": .application, "bl": .bootloader, "sd": .softdevice]
+    }
+
+    /// A check that may be left out.
+    enum Check: String, Choice {
+        case battery, version, hash, size, hardware
+    }
+
+    var package = ""
+    var devices: [DeviceID] = []
+    var method = Method.auto
+    var profile: String?
+    var only: Part?
+    var mtu: Int?
+    var gap: BlockAck.Parameters.Gap?
+    var firmwareVersion: [UInt8]?
+    var crc: UInt32?
+    var ignoresCRC = false
+    var allowDowngrade = false
+    var skippedChecks: [Check] = []
+    var verify: Bool?
+    var jobs = 1
+    var connection = ConnectionOptions()
+    var output = OutputOptions()
+
+    static let grammar = Grammar<Flash>(
+        arguments: [
+            .argument(
+                \.package, .file("package"), help: "A .zip (Nordic DFU or nRF Connect SDK), a .bin or a .hex file.")
+        ],
+        groups: [
+            updateOptions, packageOptions, linkOptions, ConnectionOptions.group.nested(at: \.connection), runOptions,
+            OutputOptions.group.nested(at: \.output),
+        ])
+
+    private static let updateOptions = OptionGroup<Flash>(
+        "Update options",
+        [
+            .options("device", \.devices, .device, isRequired: true, help: "The device. Repeat it for several."),
+            .option(
+                "protocol", \.method, .choice("protocol"),
+                help: "auto, secure, legacy, smp or block-ack (default: auto). This version has block-ack."),
+            .planned("assume", "state", help: "bootloader or application, for devices that do not say."),
+            .option("profile", \.profile, .file(), help: "What the device's kind differs in."),
+            .flag("allow-downgrade", \.allowDowngrade, help: "Let the device take an older or the same version."),
+            .options(
+                "skip-check", \.skippedChecks, .choice("check"),
+                help: "Go on without a check: battery, version, hash, size or hardware."),
+            .onOff(
+                "verify", \.verify, help: "Look whether the new firmware runs (default: where the device can tell)."),
+        ])
+
+    private static let packageOptions = OptionGroup<Flash>(
+        "Package options",
+        [
+            .option(
+                "only", \.only, .choice("part"),
+                help: "Send this part alone: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd "
+                    + "for short)."),
+            .option(
+                "firmware-version", \.firmwareVersion, .firmwareVersion,
+                help: "The version to announce, in place of the package's."),
+            .option("crc", \.crc, .hex32, help: "The image's CRC-32, in place of the one in its name."),
+            .flag("no-crc", \.ignoresCRC, help: "Do not compare the image with a stated CRC-32."),
+            .planned("sha256", "hex", help: "The SHA-256 that the package must have."),
+            .planned("key", "file", help: "The public key that must have signed the package."),
+        ])
+
+    private static let linkOptions = OptionGroup<Flash>(
+        "Link options",
+        [
+            .option("mtu", \.mtu, .number(23...517), help: "Send no packet longer than n - 3 bytes."),
+            .option("gap", \.gap, .gap, help: "The pause between packets, or 'adaptive' (default: the profile's)."),
+            .planned("prn", "n", help: "Packets between two receipts."),
+            .planned("smp-mode", "mode", help: "What an SMP device does with the image."),
+            .planned("reset-pending", help: "Restart an SMP device that waits to test an image."),
+            .planned("forget-bond", help: "Remove a bond that no longer fits."),
+        ])
+
+    private static let runOptions = OptionGroup<Flash>(
+        "Run options",
+        [
+            .option("jobs", \.jobs, .jobs, help: "How many devices are updated at once (default: 1)."),
+            .planned("junit", "file", help: "Write the results as JUnit XML."),
+        ])
+
+    func validate() throws(Failure) {
+        if crc != nil, ignoresCRC {
+            throw .usage("--crc and --no-crc exclude each other")
+        }
+        if allowDowngrade, firmwareVersion != nil {
+            throw .usage("--allow-downgrade and --firmware-version exclude each other")
+        }
+        var known: Set<String> = []
+        for id in devices where !known.insert(id.device).inserted {
+            throw .usage("the device \(id.device) is given twice")
+        }
+        if package.hasPrefix("https://") || package.hasPrefix("http://") {
+            throw .notYet("a package from a server")
+        }
+    }
+
+    func run(_ session: Session) async throws(Failure) -> ExitStatus {
+        throw .notYet("flash")
+    }
+}
+
+extension ValueFormat<Int> {
+    /// How many devices at once; one in this version.
+    fileprivate static var jobs: Self {
+        let number = Self.number(1...64)
+        return ValueFormat(placeholder: "n") { text throws(InvalidValue) in
+            let jobs = try number.read(text)
+            guard jobs == 1 else { throw .notYet() }
+            return jobs
+        }
+    }
+}
+
+extension ValueFormat<BlockAck.Parameters.Gap> {
+    /// A number of milliseconds, or `adaptive`.
+    fileprivate static var gap: Self {
+        let milliseconds = ValueFormat<Duration>.milliseconds(0...1000)
+        return ValueFormat(placeholder: "ms|adaptive", completion: .words(["adaptive"])) { text throws(InvalidValue) in
+            if text == "adaptive" { return .adaptive(from: .milliseconds(20)) }
+            guard let gap = try? milliseconds.read(text) else {
+                throw .wrong("neither a number of milliseconds from 0 to 1000 nor 'adaptive'")
+            }
+            return .fixed(gap)
+        }
+    }
+}
+
+extension ValueFormat<[UInt8]> {
+    /// The three numbers that block-ack announces.
+    fileprivate static var firmwareVersion: Self {
+        ValueFormat(placeholder: "x.y.z") { text throws(InvalidValue) in
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { part in part.utf8.allSatisfy(\.isDecimalDigit) ? UInt8(part) : nil }
+            guard parts.count == 3, numbers.count == 3 else {
+                throw .wrong("not a version of three numbers from 0 to 255, as 1.2.3")
+            }
+            guard numbers != [255, 255, 255] else {
+                throw .wrong("not the version of an image: it asks devices to skip their check (--allow-downgrade)")
+            }
+            return numbers
+        }
+    }
+}

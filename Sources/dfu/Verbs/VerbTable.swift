@@ -1,0 +1,62 @@
+extension Verb {
+    /// All verbs of `dfu`.
+    static let root = Verb(
+        "dfu", abstract: "Updates the firmware of Bluetooth LE devices.",
+        groups: [
+            Group(
+                title: "Update",
+                verbs: [
+                    .flash,
+                    .planned("check", abstract: "Ask a device whether it would take a package, and write nothing."),
+                    .planned("batch", abstract: "Update many devices by a plan."),
+                    .planned("station", abstract: "Update device after device at a factory's station."),
+                ]),
+            Group(
+                title: "Packages",
+                verbs: [
+                    .info,
+                    .planned("verify", abstract: "Check a package's signatures, hashes and rules."),
+                    .planned("pack", abstract: "Make a package."),
+                    .planned("sign", abstract: "Sign a package or image."),
+                    .planned("keygen", abstract: "Make a signing key."),
+                    .planned("key", abstract: "Show a signing key's public half."),
+                    .planned("split", abstract: "Take a package apart."),
+                    .planned("merge", abstract: "Make one package of several."),
+                    .planned("diff", abstract: "Show what differs between two packages."),
+                    .planned("convert", abstract: "Turn an image into another form."),
+                    .planned("settings", abstract: "Make a bootloader's settings page."),
+                    .planned("catalog", abstract: "List and fetch the releases of a server."),
+                ]),
+            Group(
+                title: "Devices",
+                verbs: [
+                    .planned("scan", abstract: "List the devices in range."),
+                    .planned("inspect", abstract: "Show a device's services and versions."),
+                    .planned("read", abstract: "Read a characteristic."),
+                    .planned("write", abstract: "Write a characteristic."),
+                    .planned("notify", abstract: "Show what a characteristic notifies."),
+                    .planned("pair", abstract: "Bond with a device."),
+                    .planned("forget", abstract: "Remove the bond with a device."),
+                    .planned("image", abstract: "List, test, confirm or erase the images of an SMP device."),
+                    .planned("reset", abstract: "Restart an SMP device."),
+                    .planned("echo", abstract: "Ask an SMP device to repeat a text."),
+                    .profile,
+                ]),
+            Group(
+                title: "Records and rehearsals",
+                verbs: [
+                    .planned("journal", abstract: "Show what was updated."),
+                    .planned("report", abstract: "Sum up what was updated."),
+                    .planned("simulate", abstract: "Put simulated devices on a bus or an emulated radio."),
+                    .planned("replay", abstract: "Play a captured update against the procedure."),
+                    .planned("doctor", abstract: "Find what on this machine stands in the way."),
+                ]),
+            Group(title: "This program", verbs: [.help, .completions]),
+        ])
+
+    /// The options of this verb and of all behind it, each name once: what a configuration file may set.
+    var allOptions: [OptionDescription] {
+        var names: Set<String> = []
+        return (grammar.options + verbs.flatMap(\.allOptions)).filter { names.insert($0.name).inserted }
+    }
+}
