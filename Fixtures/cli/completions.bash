@@ -1,0 +1,113 @@
+# Completions of dfu for bash: put them into /etc/bash_completion.d, or
+# source <(dfu completions bash)
+_dfu() {
+    local line="${COMP_LINE:0:COMP_POINT}" command=dfu current="" option="" candidates="" word
+    local -a words=()
+    read -ra words <<<"$line"
+    if [[ $line != *[[:space:]] ]]; then
+        current="${words[-1]}"
+        unset 'words[-1]'
+    fi
+    for word in "${words[@]:1}"; do
+        case "$command $word" in
+        "dfu flash" | "dfu info" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu help" | "dfu completions") command+=" $word" ;;
+        esac
+    done
+    if [[ $current == --*=* ]]; then
+        option="${current%%=*}"
+        current="${current#*=}"
+    elif [[ ${words[-1]} == -* ]]; then
+        option="${words[-1]}"
+    fi
+    COMPREPLY=()
+    case "$command $option" in
+    "dfu flash --device") candidates="sim:band" ;;
+    "dfu flash --protocol") candidates="auto block-ack" ;;
+    "dfu flash --profile") compopt -o default ;;
+    "dfu flash --skip-check") candidates="battery version hash size hardware" ;;
+    "dfu flash --only") candidates="application" ;;
+    "dfu flash --firmware-version") : ;;
+    "dfu flash --crc") : ;;
+    "dfu flash --mtu") : ;;
+    "dfu flash --gap") candidates="adaptive" ;;
+    "dfu flash --timeout") : ;;
+    "dfu flash --connect-retries") : ;;
+    "dfu flash --jobs") : ;;
+    "dfu flash --progress") candidates="auto bar plain none" ;;
+    "dfu flash --log") compopt -o default ;;
+    *)
+        case "$command" in
+        "dfu")
+            if [[ $current == -* ]]; then
+                candidates="--version -h --help"
+            else
+                candidates="flash info profile help completions"
+                :
+            fi
+            ;;
+        "dfu flash")
+            if [[ $current == -* ]]; then
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --timeout --connect-retries --jobs --json --progress -v --verbose --log -h --help"
+            else
+                candidates=""
+                compopt -o default
+            fi
+            ;;
+        "dfu info")
+            if [[ $current == -* ]]; then
+                candidates="--json -v --verbose -h --help"
+            else
+                candidates=""
+                compopt -o default
+            fi
+            ;;
+        "dfu profile")
+            if [[ $current == -* ]]; then
+                candidates="-h --help"
+            else
+                candidates="show check"
+                :
+            fi
+            ;;
+        "dfu profile show")
+            if [[ $current == -* ]]; then
+                candidates="-h --help"
+            else
+                candidates=""
+                compopt -o default
+            fi
+            ;;
+        "dfu profile check")
+            if [[ $current == -* ]]; then
+                candidates="-h --help"
+            else
+                candidates=""
+                compopt -o default
+            fi
+            ;;
+        "dfu help")
+            if [[ $current == -* ]]; then
+                candidates="-h --help"
+            else
+                candidates=""
+                :
+            fi
+            ;;
+        "dfu completions")
+            if [[ $current == -* ]]; then
+                candidates="-h --help"
+            else
+                candidates="bash zsh fish"
+                :
+            fi
+            ;;
+        esac
+        ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$current")
+    # Readline takes what stands behind the last colon for the word.
+    if [[ $current == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*:}"}"}")
+    fi
+}
+complete -F _dfu dfu

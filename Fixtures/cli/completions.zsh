@@ -1,0 +1,95 @@
+#compdef dfu
+# Completions of dfu for zsh: put them as _dfu into a folder of $fpath, or
+# source <(dfu completions zsh)
+_dfu() {
+    local command=dfu
+    while (( CURRENT > 2 )); do
+        case "$command $words[2]" in
+        'dfu flash'|'dfu info'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu help'|'dfu completions') ;;
+        *) break ;;
+        esac
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    done
+    case "$command" in
+    'dfu')
+        _arguments -s -S \
+            '--version[Show the version.]' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." profile\:"Show or check a device profile." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+        ;;
+    'dfu flash')
+        _arguments -s -S \
+            '*--device=[The device. Repeat it for several.]:id:(sim\:band)' \
+            '--protocol=[auto, secure, legacy, smp or block-ack (default\: auto). This version has block-ack.]:protocol:(auto block-ack)' \
+            '--profile=[What the device'\''s kind differs in.]:file:_files' \
+            '--allow-downgrade[Let the device take an older or the same version.]' \
+            '*--skip-check=[Go on without a check\: battery, version, hash, size or hardware.]:check:(battery version hash size hardware)' \
+            '--verify[Look whether the new firmware runs (default\: where the device can tell).]' \
+            '--no-verify[Look whether the new firmware runs (default\: where the device can tell).]' \
+            '--only=[Send this part alone\: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd for short).]:part:(application)' \
+            '--firmware-version=[The version to announce, in place of the package'\''s.]:x.y.z: ' \
+            '--crc=[The image'\''s CRC-32, in place of the one in its name.]:hex: ' \
+            '--no-crc[Do not compare the image with a stated CRC-32.]' \
+            '--mtu=[Send no packet longer than n - 3 bytes.]:n: ' \
+            '--gap=[The pause between packets, or '\''adaptive'\'' (default\: the profile'\''s).]:ms|adaptive:(adaptive)' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--jobs=[How many devices are updated at once (default\: 1).]:n: ' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':package:_files'
+        ;;
+    'dfu info')
+        _arguments -s -S \
+            '--json[Print one JSON document.]' \
+            '*-v[Show where in the file each field stands.]' \
+            '*--verbose[Show where in the file each field stands.]' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':package:_files'
+        ;;
+    'dfu profile')
+        _arguments -s -S \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            '1:subcommand:((show\:"Print a profile with every value that holds." check\:"Say whether a profile is right, and all that is wrong."))'
+        ;;
+    'dfu profile show')
+        _arguments -s -S \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            '*:file:_files'
+        ;;
+    'dfu profile check')
+        _arguments -s -S \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':file:_files'
+        ;;
+    'dfu help')
+        _arguments -s -S \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            '*:verb: '
+        ;;
+    'dfu completions')
+        _arguments -s -S \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':shell:(bash zsh fish)'
+        ;;
+    esac
+}
+if [[ "$funcstack[1]" == "_dfu" ]]; then
+    _dfu "$@"
+else
+    compdef _dfu dfu
+fi

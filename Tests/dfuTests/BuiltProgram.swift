@@ -1,0 +1,123 @@
+import CLinux
+import Glibc
+
+/// The `dfu` that was built beside the tests, run as a child process.
+struct BuiltProgram {
+    /// How a run ended.
+    struct Outcome: Equatable {
+        var output: String
+        var errors: String
+        /// The exit status, or 1000 more than the signal's number where one ended it.
+        var status: Int32
+    }
+
+    /// Where it is: the tests' own program lies in the same folder.
+    static let path: String = {
+        guard let resolved = realpath("/proc/self/exe", nil) else {
+            preconditionFailure("/proc/self/exe cannot be read")
+        }
+        defer { free(resolved) }
+        let own = String(cString: resolved)
+        return own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/dfu"
+    }()
+
+    /// A folder of nothing for `HOME`, so that no file of whoever runs the tests has a say.
+    static let environment = ["HOME=/nonexistent", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"]
+
+    var arguments: [String]
+    var environment = Self.environment
+    var executable = Self.path
+
+    /// Runs it to its end, with nothing on stdin.
+    func run() -> Outcome {
+        let output = Pipe()
+        let errors = Pipe()
+        let child = spawn(output: output.write, errors: errors.write)
+        close(output.write)
+        close(errors.write)
+        // What is written to stderr fits its pipe while stdout is read.
+        let outputText = output.readAll()
+        let errorText = errors.readAll()
+        return Outcome(output: outputText, errors: errorText, status: Self.wait(for: child))
+    }
+
+    /// Starts it with these files as stdout and stderr.
+    func spawn(output: Int32, errors: Int32) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        var child = pid_t()
+        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
+        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+        defer { (words + settings).forEach { free($0) } }
+        let result = posix_spawn(&child, executable, &actions, nil, &words, &settings)
+        precondition(result == 0, "\(executable) cannot be run: \(String(cString: strerror(result)))")
+        return child
+    }
+
+    /// Waits for its end.
+    static func wait(for child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 1000 + signal
+    }
+}
+
+/// A pipe, closed in children.
+struct Pipe {
+    let read: Int32
+    let write: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0, "no pipe")
+        ends.forEach { _ = fcntl($0, F_SETFD, FD_CLOEXEC) }
+        (read, write) = (ends[0], ends[1])
+    }
+
+    /// All that comes until the other end is closed; closes this one.
+    func readAll() -> String {
+        defer { close(read) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(read, &buffer, buffer.count)
+            if count > 0 {
+                bytes += buffer.prefix(count)
+            } else if count == 0 || errno != EINTR {
+                return String(decoding: bytes, as: UTF8.self)
+            }
+        }
+    }
+}
+
+/// A file without a name, which is gone when it is closed.
+final class TemporaryFile {
+    private let file: UnsafeMutablePointer<FILE>
+    let descriptor: Int32
+
+    init() {
+        guard let file = tmpfile() else { preconditionFailure("no temporary file") }
+        self.file = file
+        descriptor = fileno(file)
+    }
+
+    deinit {
+        fclose(file)
+    }
+
+    /// All that was written.
+    func lines() -> [String] {
+        rewind(file)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
+            bytes += buffer.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

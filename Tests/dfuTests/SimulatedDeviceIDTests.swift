@@ -1,0 +1,50 @@
+import Testing
+
+@testable import dfu
+
+@Suite struct SimulatedDeviceIDTests {
+    private func read(_ text: String) throws(InvalidValue) -> DeviceID {
+        try ValueFormat<DeviceID>.device.read(text)
+    }
+
+    @Test func aKindAloneHasNoOptions() throws {
+        let id = try read("sim:band")
+        #expect(id.device == "sim:band")
+        #expect(id.simulated == (try SimulatedDeviceID(behindScheme: "band")))
+        #expect(id.simulated.time == .real)
+        #expect(id.simulated.battery == nil)
+    }
+
+    @Test func everyOptionIsRead() throws {
+        let text =
+            "sim:band/left?time=virtual&version=2.0.1&battery=50&mtu=247&interval=7.5&phy=2M&dle=on&state=a&image=b&faults=c"
+        let id = try read(text)
+        #expect(id.text == text)
+        #expect(id.device == "sim:band/left")
+        #expect(id.simulated.kind == .band)
+        #expect(id.simulated.time == .virtual)
+        #expect(id.simulated.version == "2.0.1")
+        #expect(id.simulated.battery == 50)
+        #expect(id.simulated.mtu == 247)
+        #expect(id.simulated.interval == .microseconds(7500))
+        #expect(id.simulated.phy == .le2M)
+        #expect(id.simulated.dataLengthExtension == .on)
+        #expect(id.simulated.stateFile == "a")
+        #expect(id.simulated.imageFile == "b")
+        #expect(id.simulated.faultsFile == "c")
+    }
+
+    @Test(arguments: [
+        ("a%20b", "a b"), ("%2Ftmp%2fx", "/tmp/x"), ("100%25", "100%"), ("a=b", "a=b"), ("a+b", "a+b"),
+        ("%C3%A4", "ä"), ("a?b", "a?b"),
+    ])
+    func valuesArePercentDecoded(_ text: String, _ expected: String) throws {
+        #expect(try read("sim:band?state=\(text)").simulated.stateFile == expected)
+    }
+
+    @Test(arguments: ["%", "%2", "%G0", "a%+1", "%FF", "%C3"])
+    func badPercentsAreRefused(_ text: String) {
+        let message = "not well written: state has a % that does not stand for a byte of UTF-8 (%25 is a %)"
+        #expect(throws: InvalidValue.wrong(message)) { try read("sim:band?state=\(text)") }
+    }
+}

@@ -1,0 +1,42 @@
+import DFUProtocol
+import Testing
+
+@testable import dfu
+
+@Suite struct ValueFormatTests {
+    @Test(arguments: [
+        ("0", Duration.zero), ("20", .milliseconds(20)), ("2.5", .microseconds(2500)), ("0.125", .microseconds(125)),
+        ("1000", .seconds(1)), ("007", .milliseconds(7)),
+    ])
+    func milliseconds(_ text: String, _ expected: Duration) throws {
+        #expect(try ValueFormat<Duration>.milliseconds(0...1000).read(text) == expected)
+    }
+
+    @Test(arguments: ["", ".", "1.", ".5", "1.2.3", "-1", "+1", "1e2", "0x10", "nan", "1000.001", "1.2345", "1 ", "١"])
+    func noMilliseconds(_ text: String) {
+        #expect(throws: InvalidValue.wrong("not a number of milliseconds from 0 to 1000")) {
+            try ValueFormat<Duration>.milliseconds(0...1000).read(text)
+        }
+    }
+
+    @Test(arguments: [("9BE1D2A0", 0x9BE1_D2A0), ("9be1d2a0", 0x9BE1_D2A0), ("0x0000000f", 0xF), ("0XFFFFFFFF", .max)])
+    func hex32(_ text: String, _ expected: UInt32) throws {
+        #expect(try ValueFormat<UInt32>.hex32.read(text) == expected)
+    }
+
+    @Test(arguments: ["", "0x", "9BE1D2A", "9BE1D2A00", "+BE1D2A0", "9BE1D2AG", "0x9BE1D2A", "９BE1D2A0"])
+    func noHex32(_ text: String) {
+        #expect(throws: InvalidValue.wrong("not a CRC-32 of eight hex digits")) {
+            try ValueFormat<UInt32>.hex32.read(text)
+        }
+    }
+
+    @Test func choicesHaveAliases() throws {
+        #expect(try ValueFormat<Flash.Part>.choice("part").read("app") == .application)
+        #expect(throws: InvalidValue.notYet()) { try ValueFormat<Flash.Part>.choice("part").read("bl") }
+    }
+
+    @Test func shellsAreOfferedOnlyWhatThisVersionHas() {
+        #expect(ValueFormat<Flash.Method>.choice("protocol").completion == .words(["auto", "block-ack"]))
+    }
+}

@@ -1,4 +1,0 @@
-import Testing
-import dfu
-
-@Suite struct dfuTests {}
