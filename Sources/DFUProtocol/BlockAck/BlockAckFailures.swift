@@ -19,6 +19,19 @@ extension ProcedureError {
                 + "move closer, or use a longer gap")
     }
 
+    /// The device lost blocks that it had, again and again; `trouble` is how that showed the last time.
+    static func blocksLost(_ times: Int, after trouble: BlockAck.Transfer.Trouble) -> ProcedureError {
+        let (code, deviceCode): (Code, Int?) =
+            switch trouble {
+            case .status(let status): (.refused, Int(status.rawValue))
+            case .noAnswer, .writeFailed: (.silent, nil)
+            }
+        return ProcedureError(
+            code, reason: "blocksLost", deviceCode: deviceCode,
+            message: "the device lost blocks that it had acknowledged, \(times) times without a new one (\(trouble)); "
+                + "restart it and try again")
+    }
+
     /// The device was busy for as long as is waited for.
     static func busy(with command: BlockAck.Command) -> ProcedureError {
         ProcedureError(

@@ -172,7 +172,10 @@ extension BlockAck.Transfer {
     /// The device went back to a block that it had acknowledged before: goes on there.
     private mutating func lostBlocks(_ next: Int, because trouble: Trouble) {
         setbacks += 1
-        guard setbacks < parameters.tries else { return fail(trouble, at: .start) }
+        guard setbacks < parameters.tries else {
+            result = .failure(.blocksLost(setbacks, after: trouble))
+            return
+        }
         dialogue.note("the device lost the blocks from \(next + 1) on")
         move(to: next)
     }
@@ -183,14 +186,14 @@ extension BlockAck.Transfer {
             return fail(trouble, at: .blockEnd, block: block)
         }
         records[block, default: BlockRecord()].resyncs += 1
-        askWhereToGoOn(.resyncing(block: block, trouble))
+        askWhereToGoOn(after: block, because: trouble)
     }
 
-    private mutating func askWhereToGoOn(_ stage: Stage) {
+    private mutating func askWhereToGoOn(after block: Int?, because trouble: Trouble) {
         counts.resyncs += 1
-        self.stage = stage
+        stage = .resyncing(block: block, trouble)
         commandSends = 0
-        dialogue.note("asks where to go on: \(stage)")
+        dialogue.note("asks where to go on after \(block.map { "block \($0 + 1)" } ?? "complete"): \(trouble)")
         askStart()
     }
 }
@@ -264,7 +267,7 @@ extension BlockAck.Transfer {
             result = .success(.accepted)
         case .wrongState where !isResyncedAfterComplete && parameters.tries > 1:
             isResyncedAfterComplete = true
-            askWhereToGoOn(.resyncing(block: nil, .status(status)))
+            askWhereToGoOn(after: nil, because: .status(status))
         case .badFrameChecksum:
             completeAgain(because: .status(status))
         default:

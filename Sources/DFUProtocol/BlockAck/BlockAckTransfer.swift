@@ -30,10 +30,18 @@ extension BlockAck {
         }
 
         /// Why something is sent once more; decides the error when it was sent too often.
-        enum Trouble: Equatable {
+        enum Trouble: Equatable, CustomStringConvertible {
             case status(Status)
             case noAnswer
             case writeFailed(WriteFailure)
+
+            var description: String {
+                switch self {
+                case .status(let status): status.description
+                case .noAnswer: "no answer"
+                case .writeFailed(let failure): failure.message
+                }
+            }
         }
 
         /// What a block that is not acknowledged went through.

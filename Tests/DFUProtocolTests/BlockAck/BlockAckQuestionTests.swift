@@ -212,6 +212,19 @@ import Testing
         #expect(bench.frames.map { $0[1] } == [0xA0, 0xA4])
     }
 
+    @Test func aBandThatMissesOnlyTheLastBlockIsNotAskedForItsVerdict() {
+        var first = Bench(
+            Sample.smallBlocks(), faults: [.disconnect(FaultPlace(.frame, 3, of: .blockHeader), after: .zero)])
+        first.connect()
+        var transfer = BlockAck.Transfer(Self.image, by: Sample.smallBlocks().profile.blockAck, maximumWriteLength: 20)
+        _ = first.run(&transfer)
+        var bench = Bench(Sample.smallBlocks(), memory: first.memory)
+        bench.connect()
+        var completion = BlockAck.Completion(of: Self.image, by: Sample.smallBlocks().profile.blockAck)
+        #expect(bench.run(&completion) == unconfirmed("it asks for block 3 of 3"))
+        #expect(bench.frames.map { $0[1] } == [0xA0, 0xA5])
+    }
+
     @Test func aSessionThatWasOpenedIsEnded() {
         let (result, bench) = completion(lostBlocks: true)
         #expect(result == unconfirmed("it asks for block 1 of 3"))

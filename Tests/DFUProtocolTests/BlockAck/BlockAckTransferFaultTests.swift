@@ -50,6 +50,7 @@ import Testing
         expectInstalled(bench, report)
         #expect(report.statistics.retries <= 1)
         #expect(report.statistics.resyncs <= 1)
+        #expect(report.statistics.blocksAcknowledged == 3, "also where the answer to the next start tells")
     }
 
     @Test("any frame and the answers after it may be disturbed, without a gap too", arguments: frames, mishaps.indices)
@@ -136,38 +137,76 @@ import Testing
         }
     }
 
-    /// A reboot that the host does not notice as a lost link.
-    @Test(
-        "blocks that the band lost are sent again, and the progress stands still meanwhile", arguments: [7, 13, 17, 18])
-    func blocksLostOnTheSameLink(number: Int) {
-        let parameters = Sample.smallBlocks().profile.blockAck
+    /// Runs a transfer on one link to a band that forgets its blocks, unnoticed, before some writes, and to others
+    /// answers that the block does not match.
+    private func transfer(forgetting: Set<Int>, refusing: Set<Int> = []) -> (
+        transfer: BlockAck.Transfer, result: Result<BlockAck.Transfer.Outcome, ProcedureError>, band: Band,
+        progress: [Int]
+    ) {
         var band = Band(Sample.smallBlocks())
-        var transfer = BlockAck.Transfer(Self.image, by: parameters, maximumWriteLength: 20)
+        var transfer = BlockAck.Transfer(
+            Self.image, by: Sample.smallBlocks().profile.blockAck, maximumWriteLength: 20)
+        let mismatch = BlockAck.Reply.block(.blockMismatch, index: nil, firstMissing: nil)
+        let refusal = [
+            DeviceAction.notify(
+                mismatch.encoded(by: BlockAck.Parameters()), from: DeviceProfile.band.reply, after: .zero)
+        ]
         var writes = 0
         var progress: [Int] = []
-        var result: Result<BlockAck.Transfer.Outcome, ProcedureError>?
-        while result == nil {
+        while true {
             switch transfer.next() {
             case .write(let bytes, _):
                 writes += 1
-                if writes == number {
-                    band.restart(keepingBlocks: false)
-                }
-                let actions = band.written(bytes, to: Band.Settings().profile.command)
+                if forgetting.contains(writes) { band.restart(keepingBlocks: false) }
+                let isRefused = refusing.contains(writes)
+                let actions = isRefused ? refusal : band.written(bytes, to: Band.Settings().profile.command)
                 transfer.receive(.written)
                 for case .notify(let bytes, _, _) in actions { transfer.receive(.notification(bytes, from: .reply)) }
             case .wait:
                 transfer.receive(.timeout)
-            case .finish(let end):
-                result = end
+            case .finish(let result):
+                return (transfer, result, band, progress)
             }
             progress.append(transfer.progress.bytes)
         }
+    }
+
+    @Test(
+        "blocks that the band lost are sent again, and the progress stands still meanwhile",
+        arguments: [
+            ([7], 1, 3), ([13], 1, 4), ([17], 1, 5), ([18], 1, 5), ([19], 1, 6),
+            // Once in the third block, and once more before it is there again.
+            ([18, 30], 2, 6),
+        ] as [(Set<Int>, Int, Int)])
+    func blocksLostOnTheSameLink(forgetting: Set<Int>, resyncs: Int, acknowledged: Int) {
+        var (transfer, result, band, progress) = transfer(forgetting: forgetting)
         #expect(result == .success(.accepted))
         #expect(progress == progress.sorted())
-        #expect(transfer.statistics.resyncs == 1)
+        #expect(progress.contains(64))
+        #expect(transfer.statistics.resyncs == resyncs)
+        #expect(transfer.statistics.blocksAcknowledged == acknowledged)
         band.rebooted()
         #expect(band.memory.image == Self.image.bytes)
+        #expect(!transfer.takeLog().isEmpty)
+    }
+
+    @Test func aBlockThatWasAcknowledgedIsSentAnewAsOftenAsAnyOther() {
+        // Refused twice, there, lost at the second block's end, and refused twice again.
+        let (_, result, _, _) = transfer(forgetting: [25], refusing: [7, 13, 32, 38])
+        #expect(result == .success(.accepted))
+    }
+
+    @Test func aBandThatLosesItsBlocksAgainAndAgainIsGivenUpOn() {
+        // In the third block, then twice in the second, so that neither is asked about too often.
+        let (transfer, result, _, _) = transfer(forgetting: [18, 31, 44])
+        #expect(
+            result
+                == .failure(
+                    ProcedureError(
+                        .refused, reason: "blocksLost", deviceCode: 2,
+                        message: "the device lost blocks that it had acknowledged, 3 times without a new one "
+                            + "(wrong state (status 02)); restart it and try again")))
+        #expect(transfer.statistics.resyncs == 3)
     }
 
     private func unconfirmed(_ finding: String) -> ProcedureError {

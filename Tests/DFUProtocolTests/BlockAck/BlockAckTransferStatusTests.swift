@@ -248,6 +248,24 @@ import Testing
         #expect(report.learnt.pace?.gap == .milliseconds(40))
     }
 
+    @Test func aBlockThatNeverArrivedLengthensAnAdaptiveGap() {
+        let settings = Sample.smallBlocks { $0.profile.blockAck.gap = .adaptive(from: .milliseconds(20)) }
+        let fault = Fault.drop(FaultPlace(.frame, 1, of: .blockEnd))
+        var bench = Bench(settings, faults: [fault])
+        let report = bench.update(Sample.image(64))
+        #expect(report.result == .success(.accepted))
+        #expect(report.learnt.pace?.gap == .milliseconds(40))
+    }
+
+    @Test func anAnswerThatWasLostLeavesAnAdaptiveGapAlone() {
+        let settings = Sample.smallBlocks { $0.profile.blockAck.gap = .adaptive(from: .milliseconds(20)) }
+        let fault = Fault.drop(FaultPlace(.reply, 1, of: .blockEnd))
+        var bench = Bench(settings, faults: [fault])
+        let report = bench.update(Sample.image(64))
+        #expect(report.result == .success(.accepted))
+        #expect(report.learnt.pace?.gap == .zero)
+    }
+
     @Test func aFixedGapStays() {
         let fault = Fault.drop(FaultPlace(.frame, 2, of: .data))
         var bench = Bench(Sample.smallBlocks(), faults: [fault])
