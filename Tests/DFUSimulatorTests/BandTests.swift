@@ -215,10 +215,17 @@ import Testing
         #expect(tell(&band, .blockEnd(index: 2)) == judged(.wrongState, 2), "it is not its turn")
     }
 
-    @Test func aHeaderThatIsNotDueOrMeasuresOtherwiseIsIgnored() {
+    @Test func aHeaderThatIsNotDueIsIgnored() {
         var band = holding(1)
         send(&band, 2)
         #expect(tell(&band, .blockEnd(index: 1)) == judged(.packetsMissing, 1, missing: 0))
+        send(&band, 1)
+        _ = tell(&band, .blockHeader(index: 2, length: 22, crc32: 0))
+        #expect(tell(&band, .blockEnd(index: 1)) == judged(.ok, 1), "the open block is left alone")
+    }
+
+    @Test func aHeaderThatMeasuresOtherwiseIsIgnored() {
+        var band = holding(1)
         _ = tell(&band, .blockHeader(index: 1, length: 63, crc32: 0))
         #expect(tell(&band, .blockEnd(index: 1)) == judged(.packetsMissing, 1, missing: 0))
     }

@@ -12,7 +12,7 @@ extension BlockAck.Transfer {
         case (.completing, _):
             imageJudged(reply.status)
         case (.stopping(let error, _), _):
-            result = .failure(error)
+            end(with: error, isConfirmed: reply.status == .ok)
         case (.sending, _):
             preconditionFailure("packets of a block are not answered")
         }
@@ -23,7 +23,7 @@ extension BlockAck.Transfer {
         case .starting, .resyncing: result = .failure(.busy(with: .start))
         case .closing: result = .failure(.busy(with: .blockEnd))
         case .completing: result = .failure(.busy(with: .complete))
-        case .stopping(let error, _): result = .failure(error)
+        case .stopping(let error, _): end(with: error, isConfirmed: false)
         case .sending: preconditionFailure("packets of a block are not answered")
         }
     }
@@ -33,7 +33,7 @@ extension BlockAck.Transfer {
         case .starting, .resyncing: startAgain(because: .noAnswer)
         case .closing(let block): resync(block, because: .noAnswer)
         case .completing: result = .success(.unanswered(linkLost: false))
-        case .stopping(let error, _): result = .failure(error)
+        case .stopping(let error, _): end(with: error, isConfirmed: false)
         case .sending: preconditionFailure("packets of a block are not answered")
         }
     }
@@ -44,7 +44,7 @@ extension BlockAck.Transfer {
         // A device may refuse a packet because it is too long for it after all.
         case .sending(let block, _), .closing(let block): sendAgain(block, because: .writeFailed(failure))
         case .completing: completeAgain(because: .writeFailed(failure))
-        case .stopping(let error, _): result = .failure(error)
+        case .stopping(let error, _): end(with: error, isConfirmed: false)
         }
     }
 
@@ -62,7 +62,7 @@ extension BlockAck.Transfer {
                     isCommandWritten ? .success(.unanswered(linkLost: true)) : .failure(.linkLost(during: .complete))
             }
         case .stopping(let error, _):
-            result = .failure(error)
+            end(with: error, isConfirmed: false)
         }
     }
 
@@ -76,9 +76,9 @@ extension BlockAck.Transfer {
                 result = .failure(.stoppedAfterComplete)
             }
         case .starting, .resyncing, .sending, .closing, .completing:
-            stop(with: .stopped("the device was told, and goes on with the firmware that it runs"))
+            stop(with: .stopped("the device has dropped the update, and goes on with the firmware that it runs"))
         case .stopping(let error, _):
-            result = .failure(error)
+            end(with: error, isConfirmed: false)
         }
     }
 
@@ -92,6 +92,14 @@ extension BlockAck.Transfer {
         stage = .stopping(error, in: phase)
         dialogue.waitsForBusy = false
         dialogue.ask(.abort)
+    }
+
+    /// Ends after `abort`; a stop that the device did not confirm is told so.
+    private mutating func end(with error: ProcedureError, isConfirmed: Bool) {
+        let isUnheard = error.code == .aborted && !isConfirmed
+        result = .failure(
+            isUnheard
+                ? .stopped("the device did not confirm it, and goes on with the firmware that it runs") : error)
     }
 
     /// Ends with the error that the trouble, met once too often with a command or a block, stands for.

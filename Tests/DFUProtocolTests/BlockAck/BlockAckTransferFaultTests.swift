@@ -276,7 +276,9 @@ import Testing
                     == .failure(
                         ProcedureError(
                             .aborted,
-                            message: "stopped: the device was told, and goes on with the firmware that it runs")))
+                            message:
+                                "stopped: the device has dropped the update, and goes on with the firmware that it runs"
+                        )))
             #expect(bench.frames.count == written + 1)
             #expect(bench.frames.last == [0x1B, 0xA5, 0x40])
             #expect(bench.memory.reception == nil)
@@ -293,7 +295,8 @@ import Testing
             report.result
                 == .failure(
                     ProcedureError(
-                        .aborted, message: "stopped: the device was told, and goes on with the firmware that it runs")))
+                        .aborted,
+                        message: "stopped: the device did not confirm it, and goes on with the firmware that it runs")))
         #expect(bench.now == .milliseconds(2 * 20 + 300))
     }
 }
