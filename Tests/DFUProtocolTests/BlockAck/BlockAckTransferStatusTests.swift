@@ -304,6 +304,54 @@ import Testing
         #expect(second.statistics.blocksAcknowledged == 0)
     }
 
+    // MARK: An answer to complete that comes before its write is reported as done
+
+    @Test(
+        "an early verdict counts when the link is lost, or the user stops, right behind it",
+        arguments: [
+            (0x00, Event.disconnected, .success(.accepted)),
+            (0x00, .abort, .success(.accepted)),
+            (0x09, .disconnected, .failure("imageRejected")),
+            (0x09, .abort, .failure("imageRejected")),
+            (0x0B, .disconnected, .success(.unanswered(linkLost: true))),
+            (0x0B, .abort, .failure("stoppedAfterComplete")),
+            (0x02, .disconnected, .success(.unanswered(linkLost: true))),
+        ] as [(UInt8, Event, Result<BlockAck.Transfer.Outcome, Reason>)])
+    func earlyVerdict(code: UInt8, event: Event, end: Result<BlockAck.Transfer.Outcome, Reason>) {
+        var transfer = BlockAck.Transfer(Self.image, by: Sample.smallBlocks().profile.blockAck, maximumWriteLength: 20)
+        let started = BlockAck.Reply.started(next: 3, packetLimit: 20).encoded(by: BlockAck.Parameters())
+        let verdict = BlockAck.Reply.status(.init(rawValue: code), of: .complete).encoded(by: BlockAck.Parameters())
+        _ = transfer.next()
+        transfer.receive(.written)
+        transfer.receive(.notification(started, from: .reply))
+        let step = transfer.next()
+        #expect(step == .write(BlockAck.Request.complete(crc32: Self.image.crc32).encoded(by: .init()), to: .command))
+        transfer.receive(.notification(verdict, from: .reply))
+        #expect(transfer.next() == step, "the write is still under way")
+        transfer.receive(event)
+        if event == .abort { transfer.receive(.written) }
+        guard case .finish(let result) = transfer.next() else {
+            Issue.record("it must be over")
+            return
+        }
+        #expect(result.mapError { Reason(stringLiteral: $0.reason ?? "none") } == end)
+    }
+
+    @Test func aLinkThatIsLostBeforeCompleteIsHandedOutIsAnOrdinaryLoss() {
+        var transfer = BlockAck.Transfer(Self.image, by: Sample.smallBlocks().profile.blockAck, maximumWriteLength: 20)
+        let started = BlockAck.Reply.started(next: 3, packetLimit: 20).encoded(by: BlockAck.Parameters())
+        _ = transfer.next()
+        transfer.receive(.written)
+        transfer.receive(.notification(started, from: .reply))
+        transfer.receive(.disconnected)
+        #expect(
+            transfer.next()
+                == .finish(
+                    .failure(
+                        ProcedureError(.linkLost, message: "the link was lost at complete; move closer and try again")))
+        )
+    }
+
     // MARK: Writes that fail
 
     @Test(
@@ -381,5 +429,14 @@ import Testing
         transfer.receive(.notification([0x56, 0xA0, 0x00, 0x00, 0x00, 0x14, 0xF6], from: .command))
         #expect(transfer.statistics.droppedReplies == 1)
         #expect(transfer.phase == .prepare)
+    }
+}
+
+/// A failure's reason.
+struct Reason: Error, Equatable, ExpressibleByStringLiteral {
+    let word: String
+
+    init(stringLiteral word: String) {
+        self.word = word
     }
 }
