@@ -9,7 +9,8 @@ final class SimulatedStation: Sendable {
 
     private struct State {
         var device: any SimulatedDevice
-        var isOnAir = true
+        /// When it will be on the air again; nil where it is.
+        var returns: Duration?
         var connection: SimulatedConnection?
         var connections = 0
     }
@@ -31,13 +32,18 @@ final class SimulatedStation: Sendable {
     /// The device as it is now.
     var device: any SimulatedDevice { state.withLock { $0.device } }
 
+    /// When a host that could not connect at `now` may try again.
+    func nextAdvertisement(after now: Duration) -> Duration {
+        max(state.withLock { $0.returns } ?? now, now + radio.advertisingInterval)
+    }
+
     // MARK: Beginning and end
 
     /// Connects, where the device waits for a host: the connection's number and the services that the device shows.
     func connect() -> (number: Int, services: [GATTService])? {
         let now = time.now
         let opened: (Int, [GATTService])? = state.withLock { state in
-            guard state.isOnAir, state.connection == nil else { return nil }
+            guard state.returns == nil, state.connection == nil else { return nil }
             state.connections += 1
             state.connection = SimulatedConnection(number: state.connections, radio: radio, now: now)
             state.device.connected()
@@ -86,19 +92,24 @@ final class SimulatedStation: Sendable {
     /// Takes the device off the air without a word; the host notices when the supervision timeout is over.
     private func reboot(offAir: Duration) {
         let now = time.now
-        let number = state.withLock { state -> Int? in
-            state.isOnAir = false
-            guard let connection = state.connection, connection.stage != .deviceGone else { return nil }
+        var connected: Int?
+        let isDown = state.withLock { state in
+            // What a device meant to do later is forgotten when it goes down.
+            guard state.returns == nil else { return false }
+            state.returns = now + offAir
+            guard let connection = state.connection, connection.stage != .deviceGone else { return true }
             state.connection?.stage = .deviceGone
             state.device.disconnected()
-            return connection.number
+            connected = connection.number
+            return true
         }
+        guard isDown else { return }
         observe(.wentDown)
-        if let number { at(now + radio.supervisionTimeout) { $0.close(number) } }
+        if let connected { at(now + radio.supervisionTimeout) { $0.close(connected) } }
         at(now + offAir) { station in
             station.state.withLock { state in
                 state.device.rebooted()
-                state.isOnAir = true
+                state.returns = nil
             }
             station.observe(.rebooted)
         }

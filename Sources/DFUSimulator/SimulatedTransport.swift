@@ -6,7 +6,6 @@ public import DFUTransport
 /// back-pressure, as BlueZ's socket does; what is queued and not yet sent is lost with the link.
 public final class SimulatedTransport: Transport {
     private let stations: [String: SimulatedStation]
-    private let radio: RadioModel
     private let time: SimulatedTime
 
     /// A world with these devices in it, whose addresses differ.
@@ -23,7 +22,6 @@ public final class SimulatedTransport: Transport {
             uniqueKeysWithValues: devices.map { device in
                 (device.address, SimulatedStation(device, radio: radio, time: time, observer: observer))
             })
-        self.radio = radio
         self.time = time
     }
 
@@ -43,8 +41,9 @@ public final class SimulatedTransport: Transport {
     /// Connects as soon as the device is on the air and no other host has it.
     public func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral {
         let end = time.now + timeout
+        let station = stations[device]
         while true {
-            if let station = stations[device], let (connection, services) = station.connect() {
+            if let station, let (connection, services) = station.connect() {
                 let peripheral = SimulatedPeripheral(station: station, connection: connection, services: services)
                 try await discover(peripheral, before: end)
                 return peripheral
@@ -54,7 +53,7 @@ public final class SimulatedTransport: Transport {
                 throw TransportError(.notFound, message: "The device was not heard in \(timeout).")
             }
             do {
-                try await time.sleep(until: min(now + radio.advertisingInterval, end))
+                try await time.sleep(until: min(station?.nextAdvertisement(after: now) ?? end, end))
             } catch {
                 throw TransportError(.cancelled, message: "Connecting was stopped.")
             }

@@ -43,6 +43,11 @@ private struct TestDevice: SimulatedDevice {
         return reactions[bytes[0]] ?? [.notify(bytes, from: Self.reply, after: .zero)]
     }
 
+    mutating func woken(_ token: Int) -> [DeviceAction] {
+        history.append("woken \(token)")
+        return [.notify([UInt8(token)], from: Self.reply, after: .zero)]
+    }
+
     func read(_ characteristic: BluetoothUUID) -> [UInt8]? {
         characteristic == Self.version ? Array("1.2.3".utf8) : nil
     }
@@ -235,6 +240,38 @@ private struct TestDevice: SimulatedDevice {
                 .connected, .written([8], to: TestDevice.command), .wentDown, .disconnected, .rebooted, .connected,
                 .disconnected,
             ])
+    }
+
+    @Test func aDeviceThatIsDownDoesNotGoDownAgain() async throws {
+        let reactions: [UInt8: [DeviceAction]] = [
+            8: [.reboot(after: .zero, offAir: .seconds(3)), .reboot(after: .seconds(2), offAir: .seconds(3))]
+        ]
+        let transport = transport(TestDevice(reactions: reactions))
+        try await world.run {
+            let link = try await transport.connect(to: address, timeout: .seconds(10)).openLink(bindings())
+            try await link.write([8], to: .command)
+            try await world.sleep(for: .seconds(20))
+        }
+        #expect(history(transport) == ["connected", "8", "disconnected", "rebooted"])
+    }
+
+    @Test func aSleepingDeviceIsWoken() async throws {
+        let transport = transport(TestDevice(reactions: [7: [.wake(token: 3, after: .seconds(2))]]))
+        try await world.run {
+            let peripheral = try await transport.connect(to: address, timeout: .seconds(10))
+            let link = try await peripheral.openLink(bindings())
+            let ear = Ear(link)
+            try await link.write([7], to: .command)
+            try await world.sleep(for: .seconds(1))
+            #expect(ear.all == [])
+            try await world.sleep(for: .seconds(2))
+            #expect(ear.all == [.notification([3], from: .reply)])
+            try await link.write([7], to: .command)
+            try await world.sleep(for: .seconds(1))
+            await peripheral.disconnect()
+            try await world.sleep(for: .seconds(5))
+        }
+        #expect(history(transport) == ["connected", "7", "woken 3", "7", "disconnected", "woken 3"])
     }
 
     @Test func aDeviceTakesOneHostAtATime() async throws {
