@@ -3,11 +3,13 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SANITIZE ?=
 SCRATCH ?= .build
+SECONDS ?= 600
+TARGETS ?=
 BUILD_PACKAGES := libzip-dev zlib1g-dev libgnutls28-dev pkg-config
 CHECKS := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
-.PHONY: demo test build-packages release install lint format clean
+.PHONY: demo test build-packages release install lint format fuzz fuzz-check clean
 
 demo: release
 
@@ -27,7 +29,14 @@ lint:
 	scripts/lint
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Fuzz
+
+# Explores each fuzz target for that many seconds: make fuzz SECONDS=60 TARGETS="zip hex"
+fuzz: build-packages
+	scripts/fuzz $(SECONDS) $(TARGETS)
+
+fuzz-check: build-packages
+	scripts/fuzz 10
 
 clean:
 	rm -rf $(SCRATCH)

@@ -55,3 +55,12 @@ let package = Package(
                 path: "Tests/TestSupport", swiftSettings: settings),
         ]
 )
+
+// Fuzz/README.md says why this is not a package of its own.
+if Context.environment["FUZZ"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "fuzz", dependencies: ["DFUPackage", "DFUProtocol"], path: "Fuzz",
+            exclude: ["Corpus", "README.md"], swiftSettings: settings)
+    ]
+}

@@ -29,7 +29,7 @@ public struct PackageError: Error, Sendable, Hashable {
     public init(_ code: Code, reason: String, message: String) {
         self.code = code
         self.reason = reason
-        self.message = message
+        self.message = message.singleLine
     }
 }
 

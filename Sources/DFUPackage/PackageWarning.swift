@@ -8,6 +8,6 @@ public struct PackageWarning: Sendable, Hashable {
     /// A warning of this kind.
     public init(reason: String, message: String) {
         self.reason = reason
-        self.message = message
+        self.message = message.singleLine
     }
 }
