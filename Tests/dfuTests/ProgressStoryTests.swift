@@ -1,3 +1,4 @@
+import DFUKit
 import DFUProtocol
 import Testing
 

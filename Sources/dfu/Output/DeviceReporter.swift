@@ -1,3 +1,4 @@
+import DFUKit
 import DFUTransport
 
 /// Tells people and programs how one device's update goes.

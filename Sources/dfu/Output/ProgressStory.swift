@@ -1,3 +1,4 @@
+import DFUKit
 import DFUProtocol
 
 /// What an update has told of its progress so far: bytes never fall, and the rate is the reader's own.

@@ -13,10 +13,10 @@ extension Verb {
         ],
         examples: [
             Example(
-                line: "dfu flash band_v1.1.0_9BE1D2A0.bin --device sim:band",
+                line: "dfu flash band_v1.1.0_810A8FF9.bin --device sim:band",
                 meaning: "Update a simulated wristband, in real time."),
             Example(
-                line: "dfu flash band_v1.1.0_9BE1D2A0.bin --device 'sim:band?time=virtual' --json",
+                line: "dfu flash band_v1.1.0_810A8FF9.bin --device 'sim:band?time=virtual' --json",
                 meaning: "The same without waiting, told in JSON."),
         ],
         statuses: [
