@@ -5,8 +5,8 @@ public import DFUTransport
 ///
 /// What has arrived is told to the procedure before it is asked for its next step. What arrives while a packet is being
 /// written comes after `.written`, but before the news that the write failed, because it may be the answer. The end of
-/// the link is told once, and again to each write that is tried nevertheless. A cancelled task is told to the procedure as `.abort`, and the procedure goes on
-/// until it finishes by itself, so the call returns only when the goodbye is said.
+/// the link is told once, and again to each write that is tried nevertheless. A cancelled task is told to the procedure
+/// as `.abort`, and the procedure goes on until it finishes by itself, so the call returns when the goodbye is said.
 /// - Parameters:
 ///   - procedure: Holds its last state afterwards, with the log lines that nobody took.
 ///   - link: Open, and not used by anybody else meanwhile.

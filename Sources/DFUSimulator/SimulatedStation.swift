@@ -167,6 +167,13 @@ final class SimulatedStation: Sendable {
 
     // MARK: The device's side
 
+    private func receive(_ packets: Int, on number: Int) {
+        let actions = withConnection(number) { connection, device in
+            connection.stage == .up && packets > 0 ? device.received(packets: packets) : nil
+        }
+        if let actions { perform(actions, on: number) }
+    }
+
     private func receive(_ packet: SimulatedConnection.HostPacket, on number: Int) {
         switch packet {
         case .command(let bytes, let characteristic):
@@ -245,9 +252,7 @@ final class SimulatedStation: Sendable {
                 }
                 try? await time.sleep(until: anchor + event.duration)
                 for packet in event.toHost { hear(packet, on: number) }
-                if event.hostPackets > 0 {
-                    perform(state.withLock { $0.device.received(packets: event.hostPackets) }, on: number)
-                }
+                receive(event.hostPackets, on: number)
                 for packet in event.toDevice { receive(packet, on: number) }
                 anchor += radio.interval
             }
