@@ -22,10 +22,10 @@ struct SimulatedUpdate {
         during: (@Sendable (UpdateProgress, Intervention) -> Void)? = nil
     ) async {
         let time = VirtualTime()
-        let events = Locked<[SimulatedEvent]>([])
+        let record = Locked<[SimulatedEvent]>([])
         let device = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
         let transport = SimulatedTransport([device], radio: radio, time: .virtual(time)) { event, _ in
-            events.withLock { $0.append(event) }
+            record.withLock { $0.append(event) }
         }
         var options = UpdateOptions()
         adjust(&options)
@@ -43,22 +43,30 @@ struct SimulatedUpdate {
             },
             warning: { warning in told.withLock { $0.warnings.append(warning) } },
             log: { line in told.withLock { $0.log.append(line) } })
-        let started = Task(executorPreference: time) { () -> Result<UpdateReport, UpdateError> in
-            do throws(UpdateError) {
-                return .success(try await updater.update(settings.address, with: package, observer: observer))
-            } catch {
-                return .failure(error)
+        // All of it inside, where time stands still until the next wait: outside, the world goes on meanwhile.
+        let (result, left, events, duration) = await time.run {
+            let started = Task(executorPreference: time) { () -> Result<UpdateReport, UpdateError> in
+                do throws(UpdateError) {
+                    return .success(try await updater.update(settings.address, with: package, observer: observer))
+                } catch {
+                    return .failure(error)
+                }
             }
+            task.withLock { $0 = started }
+            let result = await started.value
+            task.withLock { $0 = nil }
+            let end = (events: record.withLock { $0 }, duration: time.now.sinceStart)
+            // A band that accepted the image reboots into it.
+            try? await time.sleep(for: .seconds(60))
+            return (result, transport.device(settings.address), end.events, end.duration)
         }
-        task.withLock { $0 = started }
-        result = await started.value
-        task.withLock { $0 = nil }
-        guard let left = transport.device(settings.address) as? FaultyBand else {
+        guard let left = left as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
         }
+        self.result = result
+        self.events = events
+        self.duration = duration
         band = left.band
-        duration = time.now.sinceStart
-        self.events = events.withLock { $0 }
         (progress, warnings, log) = told.withLock { $0 }
     }
 
