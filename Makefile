@@ -5,18 +5,26 @@ SANITIZE ?=
 SCRATCH ?= .build
 SECONDS ?= 600
 TARGETS ?=
+DEMO := Fixtures/packages/band_v1.1.0_810A8FF9.bin
 BUILD_PACKAGES := libzip-dev zlib1g-dev libgnutls28-dev pkg-config
+TEST_PACKAGES := python3
 CHECKS := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
-.PHONY: demo test build-packages release install lint format fuzz fuzz-check clean
+.PHONY: demo test build-packages test-packages release install lint format fuzz fuzz-check clean
 
 demo: release
+	@dfu="$$(swift build $(RELEASE) --show-bin-path)/dfu" && set -x && \
+	$$dfu info $(DEMO) && \
+	$$dfu flash $(DEMO) --device sim:band
 
 build-packages:
 	@scripts/install-packages "dfu is built against them" $(BUILD_PACKAGES)
 
-test: build-packages
+test-packages:
+	@scripts/install-packages "the tests run a second simulated band in it" $(TEST_PACKAGES)
+
+test: build-packages test-packages
 	swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addprefix /,$(SANITIZE)) $(addprefix --sanitize=,$(SANITIZE))
 
 release: build-packages
