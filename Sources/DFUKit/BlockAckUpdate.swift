@@ -21,6 +21,8 @@ final class BlockAckUpdate {
     private var hasVersion = false
     private var connections = 0
     private var retries = 0
+    /// The most bytes that the device has acknowledged so far.
+    private var acknowledgedBytes = 0
     /// Losses of the link in a row, without a new block between them.
     private var losses = 0
     /// What a failure from here on leaves the device with.
@@ -203,7 +205,9 @@ extension BlockAckUpdate {
             self.checkpoint.learnt = transfer.learnt
             self.checkpoint.completeWritten = transfer.phase == .verify
             self.saveCheckpoint()
-            return transfer.statistics.blocksAcknowledged > 0
+            // Blocks that the device lost and got again are no gain: it could lose them for ever.
+            defer { self.acknowledgedBytes = max(self.acknowledgedBytes, transfer.progress.bytes) }
+            return transfer.progress.bytes > self.acknowledgedBytes
         }
     }
 

@@ -272,6 +272,15 @@ import Testing
         #expect(checkpoints.load(package: Package.bin(image).sha256.hexadecimal, device: settings.address) == nil)
     }
 
+    @Test func aDeviceThatForgetsAtEachLossIsGivenUp() async {
+        let losses = (1...20).map { loss in
+            Fault.reboot(FaultPlace(.frame, 300 * loss), keepsBlocks: false, offAir: .seconds(1))
+        }
+        let update = await SimulatedUpdate(faults: losses, to: .bin(image), adjust: quick)
+        #expect(update.error?.code == .linkLost)
+        #expect(update.band.memory.image.isEmpty)
+    }
+
     @Test func anUpdateThatWasAcceptedUnseenIsRecognised() async throws {
         let folder = try TemporaryFolder()
         let checkpoints = CheckpointStore(folder: folder.path)
