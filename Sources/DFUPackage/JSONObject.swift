@@ -11,20 +11,11 @@ struct JSONObject {
     /// What is not strict JSON is read as JSON5, since old generators wrote hexadecimal numbers.
     init(parsing text: [UInt8], named name: String) throws(PackageError) {
         // A byte order mark is the work of an editor, and JSONDecoder takes none.
-        let text = Data(text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...])
-        let decoder = JSONDecoder()
-        let value: JSONValue
-        do {
-            value = try decoder.decode(JSONValue.self, from: text)
-        } catch {
-            decoder.allowsJSON5 = true
-            do {
-                value = try decoder.decode(JSONValue.self, from: text)
-            } catch {
-                throw PackageError(
-                    .malformed, reason: "manifestNotJSON",
-                    message: "\(name) (\(text.count) bytes) is not valid JSON; make the package again")
-            }
+        let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
+        guard let value = Self.value(of: text) else {
+            throw PackageError(
+                .malformed, reason: "manifestNotJSON",
+                message: "\(name) (\(text.count) bytes) is not valid JSON; make the package again")
         }
         guard case .object(let members) = value else {
             throw PackageError(
@@ -33,6 +24,15 @@ struct JSONObject {
         }
         self.members = members
         path = ""
+    }
+
+    private static func value(of text: ArraySlice<UInt8>) -> JSONValue? {
+        let decoder = JSONDecoder()
+        if let value = try? decoder.decode(JSONValue.self, from: Data(text)) { return value }
+        // The decoder of JSON5 traps on bytes that are no UTF-8.
+        guard String(validating: text, as: UTF8.self) != nil else { return nil }
+        decoder.allowsJSON5 = true
+        return try? decoder.decode(JSONValue.self, from: Data(text))
     }
 
     private init(_ members: [String: JSONValue], _ path: String) {

@@ -20,6 +20,17 @@ import Testing
         read(entries.map { $0.name == name ? $0.with(change) : $0 })
     }
 
+    /// FoundationEssentials' reader of JSON5 traps on bytes that are no UTF-8.
+    @Test func manifestThatIsNoText() {
+        let bytes = Array(#"{"manifest":{"application":null,"#.utf8) + [0xFF, 0xFE] + Array(#""x":1}}"#.utf8)
+        let package = Self.read([Entry("manifest.json", bytes)])
+        #expect(
+            package.problems.first
+                == PackageError(
+                    .malformed, reason: "manifestNotJSON",
+                    message: "manifest.json (\(bytes.count) bytes) is not valid JSON; make the package again"))
+    }
+
     @Test func cutAtEveryLength() {
         for entries in [Self.entries, Self.entries.map(\.deflated.streamed)] {
             let zip = ZipMaker.zip(entries)
