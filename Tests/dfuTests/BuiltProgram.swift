@@ -21,8 +21,11 @@ struct BuiltProgram {
         return own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/dfu"
     }()
 
-    /// A folder of nothing for `HOME`, so that no file of whoever runs the tests has a say.
-    static let environment = ["HOME=/nonexistent", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"]
+    /// A folder of nothing for `HOME`, so that no file of whoever runs the tests has a say. (The thread sanitizer would
+    /// wait for a second at each program's end.)
+    static let environment = [
+        "HOME=/nonexistent", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TSAN_OPTIONS=atexit_sleep_ms=0",
+    ]
 
     var arguments: [String]
     var environment = Self.environment
