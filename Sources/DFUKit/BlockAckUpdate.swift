@@ -19,8 +19,8 @@ final class BlockAckUpdate {
     private var versionBefore: String?
     /// Whether the device had a version to read when it was connected first.
     private var hasVersion = false
-    private var connections = 0
-    private var retries = 0
+    private(set) var connections = 0
+    private(set) var retries = 0
     /// The most bytes that the device has acknowledged so far.
     private var acknowledgedBytes = 0
     /// Losses of the link in a row, without a new block between them.
@@ -43,12 +43,11 @@ final class BlockAckUpdate {
     }
 
     func run() async throws(UpdateError) -> UpdateReport {
+        try Updater.preflight(package, profile: updater.profile, options: updater.options)
         let preflight = Preflight(package: package, profile: updater.profile, options: updater.options)
-        try preflight.checkPackage()
-        // Whether the package can go by block-ack is no question before the device has turned out to be for it.
-        if updater.options.method == .blockAck { _ = try preflight.blockAckImage() }
         try await connect(phase: .connect)
         try await openLink(phase: .discover)
+        // Whether the package can go by block-ack is no question before the device has turned out to be for it.
         let image = try preflight.blockAckImage()
         for warning in preflight.warnings { observer.warning?(warning) }
         try await proveIdentity()

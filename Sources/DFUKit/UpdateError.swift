@@ -60,6 +60,10 @@ public struct UpdateError: Error, Sendable {
     public var deviceState: DeviceState
     /// What caused it, where it came from below.
     public var cause: (any Error)?
+    /// How often a connection was made.
+    public var connections = 0
+    /// Blocks and commands that had to be sent again.
+    public var retries = 0
 
     /// An error of this kind.
     public init(

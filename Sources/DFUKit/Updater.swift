@@ -34,6 +34,16 @@ public struct Updater: Sendable {
         self.localTime = localTime
     }
 
+    /// Refuses what can be judged without a device: a package at fault and, where `options` name the protocol, one that
+    /// does not go by it. `update` does so too.
+    public static func preflight(
+        _ package: Package, profile: DeviceProfile, options: UpdateOptions
+    ) throws(UpdateError) {
+        let preflight = Preflight(package: package, profile: profile, options: options)
+        try preflight.checkPackage()
+        if options.method == .blockAck { _ = try preflight.blockAckImage() }
+    }
+
     /// Updates one device, and returns when it has accepted the new firmware and, where that is looked for, runs it.
     ///
     /// Cancelling the task tells the device and disconnects; the error's code is then `.aborted`. However it ends, the
@@ -80,6 +90,9 @@ public struct Updater: Sendable {
         do throws(UpdateError) {
             result = .success(try await update.run())
         } catch {
+            var error = error
+            error.connections = update.connections
+            error.retries = update.retries
             result = .failure(error)
         }
         await update.disconnect()

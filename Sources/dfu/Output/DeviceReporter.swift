@@ -70,9 +70,13 @@ final class DeviceReporter: Sendable {
     }
 
     /// Tells a packet.
-    func packet(_ line: @autoclosure () -> String) {
-        guard style.verbosity >= 2 || console.hasLogFile else { return }
-        console.log("\(device.device): \(line())".printable, isShown: style.verbosity >= 2)
+    func packet(_ packet: ProcedureObserver.Packet) {
+        let line =
+            switch packet {
+            case .written(let bytes, let endpoint): "-> \(endpoint.rawValue) \(bytes.hexadecimal)"
+            case .received(let bytes, let endpoint): "<- \(endpoint.rawValue) \(bytes.hexadecimal)"
+            }
+        console.log("\(device.device): \(line)", isShown: style.verbosity >= 2)
     }
 
     /// Tells how it ended: a result on stdout, a failure on stderr.

@@ -7,13 +7,18 @@ struct Failure: Error, Equatable {
     var subject: String?
     /// The stage of the update in which it happened.
     var phase: Phase?
+    /// A stable word for machines.
+    var reason: String?
     /// What went wrong and what to do.
     var message: String
 
-    init(_ status: ExitStatus, subject: String? = nil, phase: Phase? = nil, _ message: String) {
+    init(
+        _ status: ExitStatus, subject: String? = nil, phase: Phase? = nil, reason: String? = nil, _ message: String
+    ) {
         self.status = status
         self.subject = subject
         self.phase = phase
+        self.reason = reason
         self.message = message
     }
 

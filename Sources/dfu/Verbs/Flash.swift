@@ -1,3 +1,5 @@
+import DFUKit
+import DFUPackage
 import DFUProtocol
 import DFUTransport
 
@@ -46,6 +48,16 @@ struct Flash: Command {
     /// A check that may be left out.
     enum Check: String, Choice {
         case battery, version, hash, size, hardware
+
+        var check: UpdateOptions.Check {
+            switch self {
+            case .battery: .battery
+            case .version: .version
+            case .hash: .hash
+            case .size: .size
+            case .hardware: .hardware
+            }
+        }
     }
 
     var package = ""
@@ -55,7 +67,7 @@ struct Flash: Command {
     var only: Part?
     var mtu: Int?
     var gap: BlockAck.Parameters.Gap?
-    var firmwareVersion: [UInt8]?
+    var firmwareVersion: FirmwareVersion?
     var crc: UInt32?
     var ignoresCRC = false
     var allowDowngrade = false
@@ -143,7 +155,7 @@ struct Flash: Command {
     }
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
-        throw .notYet("flash")
+        try await FlashRun(self, session).run()
     }
 }
 
@@ -173,19 +185,19 @@ extension ValueFormat<BlockAck.Parameters.Gap> {
     }
 }
 
-extension ValueFormat<[UInt8]> {
+extension ValueFormat<FirmwareVersion> {
     /// The three numbers that block-ack announces.
     fileprivate static var firmwareVersion: Self {
         ValueFormat(placeholder: "x.y.z") { text throws(InvalidValue) in
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            let numbers = parts.compactMap { part in part.utf8.allSatisfy(\.isDecimalDigit) ? UInt8(part) : nil }
-            guard parts.count == 3, numbers.count == 3 else {
+            guard let version = FirmwareVersion(text), version.text == text, version.numbers.count == 3,
+                version.preRelease == nil, version.build == nil, version.numbers.allSatisfy({ $0 <= 255 })
+            else {
                 throw .wrong("not a version of three numbers from 0 to 255, as 1.2.3")
             }
-            guard numbers != [255, 255, 255] else {
+            guard version.numbers != [255, 255, 255] else {
                 throw .wrong("not the version of an image: it asks devices to skip their check (--allow-downgrade)")
             }
-            return numbers
+            return version
         }
     }
 }

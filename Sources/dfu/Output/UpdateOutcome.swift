@@ -1,0 +1,78 @@
+import DFUKit
+import DFUPackage
+import DFUProtocol
+
+// What the library says of an update, as the command tells it.
+
+extension ExitStatus {
+    /// The status of an update that ended with an error.
+    ///
+    /// An update that the user stopped has the status of the signal, which the error does not know.
+    init(_ code: UpdateError.Code) {
+        self =
+            switch code {
+            case .usage: .usage
+            case .package: .package
+            case .notFound: .notFound
+            case .environment: .environment
+            case .permission: .permission
+            case .connectFailed, .linkLost, .silent, .timeout: .link
+            case .refused: .refused
+            case .misconfigured: .config
+            case .unverified: .unverified
+            case .aborted: .interrupt
+            }
+    }
+}
+
+extension Failure {
+    /// A file that cannot be read, or that is no package.
+    init(_ error: PackageError) {
+        self.init(error.code == .unreadable ? .input : .package, reason: error.reason, error.message)
+    }
+}
+
+extension JSONLine.Result {
+    /// An update that went well.
+    init(_ report: UpdateReport) {
+        self.init(status: .ok, message: "")
+        let before = report.versionBefore.map { " (before: \($0))" } ?? ""
+        switch report.verdict {
+        case .running(let version):
+            message = "updated: it runs \(version)\(before)"
+            deviceState = UpdateError.DeviceState.updated.rawValue
+        case .accepted(let reason):
+            message = "sent and accepted: \(reason)"
+            self.reason = "notVerified"
+            deviceState = UpdateError.DeviceState.unknown.rawValue
+        case .ranAlready(let version):
+            message = "nothing to do: it runs \(version) already"
+            self.reason = "alreadyRunning"
+            deviceState = UpdateError.DeviceState.updated.rawValue
+        }
+        protocolName = report.protocolName
+        bytes = report.bytes
+        attempts = report.connections
+        retries = report.retries
+        firmware = Firmware(
+            version: report.version, versionBefore: report.versionBefore, hash: report.crc32.hexadecimal)
+    }
+
+    /// An update that ended with an error, or that the user's signal stopped.
+    init(_ error: UpdateError, interruption: ExitStatus?) {
+        let status = ExitStatus(error.code)
+        self.init(status: error.code == .aborted ? interruption ?? status : status, message: error.message)
+        reason = error.reason ?? error.code.rawValue
+        deviceCode = error.deviceCode
+        phase = error.phase
+        deviceState = error.deviceState.rawValue
+        switch error.deviceState {
+        case .asBefore: break
+        case .bootloader: message += "; it is left in its bootloader"
+        case .updated: message += "; it runs the new firmware"
+        case .unknown: message += "; whether it runs the old or the new firmware is not known"
+        }
+        attempts = error.connections
+        retries = error.retries
+    }
+}
