@@ -11,7 +11,7 @@ TEST_PACKAGES := python3
 CHECKS := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
-.PHONY: demo test build-packages test-packages release install lint format fuzz fuzz-check clean
+.PHONY: demo test build-packages test-packages release install example lint format fuzz fuzz-check clean
 
 demo: release
 	@dfu="$$(swift build $(RELEASE) --show-bin-path)/dfu" && set -x && \
@@ -33,11 +33,14 @@ release: build-packages
 install: release
 	install -D "$$(swift build $(RELEASE) --show-bin-path)/dfu" "$(DESTDIR)$(PREFIX)/bin/dfu"
 
+example: build-packages
+	swift run --package-path Examples/embed embed $(DEMO)
+
 lint:
 	scripts/lint
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests Fuzz
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Fuzz Benchmarks Examples
 
 # Explores each fuzz target for that many seconds: make fuzz SECONDS=60 TARGETS="zip hex"
 fuzz: build-packages

@@ -1,17 +1,18 @@
 // Updates a simulated band from a program of one's own. With BlueZ, only the transport differs.
 import DFUKit
 import DFUSimulator
+import Glibc
 
 let arguments = CommandLine.arguments.dropFirst()
 guard let path = arguments.first, arguments.count == 1 else {
     print("usage: embed PACKAGE")
-    throw CancellationError()
+    exit(64)
 }
 
 let package = try Package.open(path).checked()
 let time = VirtualTime()
 let band = Band()
-let transport = SimulatedTransport(devices: [band], time: .virtual(time))
+let transport = SimulatedTransport([band], time: .virtual(time))
 let updater = Updater(transport: transport, clock: time)
 
 let (observer, progress) = UpdateObserver.stream()
