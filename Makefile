@@ -6,8 +6,8 @@ SCRATCH ?= .build
 SECONDS ?= 600
 TARGETS ?=
 DEMO := Fixtures/packages/band_v1.1.0_810A8FF9.bin
-BUILD_PACKAGES := libzip-dev zlib1g-dev libgnutls28-dev pkg-config
-TEST_PACKAGES := python3
+BUILD_PACKAGES := libdbus-1-dev libzip-dev zlib1g-dev libgnutls28-dev pkg-config
+TEST_PACKAGES := dbus-bin dbus-daemon python3 systemd
 CHECKS := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
@@ -22,7 +22,7 @@ build-packages:
 	@scripts/install-packages "dfu is built against them" $(BUILD_PACKAGES)
 
 test-packages:
-	@scripts/install-packages "the tests run a second simulated band in it" $(TEST_PACKAGES)
+	@scripts/install-packages "the tests run a message bus, and judges written by others" $(TEST_PACKAGES)
 
 test: build-packages test-packages
 	swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addprefix /,$(SANITIZE)) $(addprefix --sanitize=,$(SANITIZE))
