@@ -78,39 +78,14 @@ import Testing
         #expect(mine.read() == "")
     }
 
-    @Test func saysWhenThisProcessHasNoneLeft() async {
-        await #expect(processExitsWith: .success) {
-            let bus = try await PrivateBus.start()
-            let peer = try await DBusConnection.open(bus.address)
-            let caller = try await DBusConnection.open(bus.address)
-            let call = await DBusMessage.call("Give", of: nil, at: .root, destination: peer.uniqueName)
-            var calls = await peer.calls(of: .root).makeAsyncIterator()
-            let pair = DescriptorPair()
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            limit.rlim_cur = 64
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            var fill: [FileDescriptor] = []
-            while case let number = dup(0), number >= 0 { fill.append(FileDescriptor(owning: number)) }
-
-            let unsendable = DBusError(
-                .invalidMessage,
-                message: "the file descriptor \(pair.far.number) cannot be duplicated: this message cannot be sent")
-            var message = call
-            message.body = [.fileDescriptor(pair.far)]
-            await #expect(throws: unsendable) { try await caller.call(message) }
-            let unopened = DBusError(.connectFailed, message: "this process has no file descriptor left for a bus")
-            await #expect(throws: unopened) { try await DBusConnection.open(bus.address) }
-
-            // One is enough to send one and to receive it, and not to take it out.
-            fill.removeLast()
-            let answer = Task { try await caller.call(call) }
-            try await peer.answer(#require(await calls.next()), with: [.fileDescriptor(pair.far)])
-            let untakeable = DBusError(
-                name: "org.freedesktop.DBus.Error.LimitsExceeded",
-                message: "this process has no file descriptor left for the one sent")
-            await #expect(throws: untakeable) { try await answer.value }
-            #expect(await caller.isConnected)
+    @Test func refusesOneThatIsNotOpen() async throws {
+        let peer = try await TestPeer()
+        let closed = FileDescriptor(owning: .max)
+        let refused = DBusError(
+            .invalidMessage,
+            message: "the file descriptor 2147483647 cannot be duplicated: this message cannot be sent")
+        await #expect(throws: refused) {
+            try await peer.connection.call(peer.call("Take", [.array([.fileDescriptor(closed)], of: .fileDescriptor)]))
         }
     }
 }
