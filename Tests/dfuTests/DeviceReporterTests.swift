@@ -103,7 +103,7 @@ import Testing
     func logsAreShownByVerbosity(_ verbosity: Int, _ count: Int) async {
         let (_, errors) = await lines(DeviceReporter.Style(progress: .none, verbosity: verbosity)) { reporter, _ in
             reporter.log("battery at 80 %")
-            reporter.packet("> 1B 99 01 4B")
+            reporter.packet(.written([0x1B, 0x99, 0x01, 0x4B], to: .command))
         }
         #expect(errors.count == count)
     }
