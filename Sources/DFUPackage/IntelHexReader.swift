@@ -63,11 +63,12 @@ struct IntelHexReader {
                 segment = SparseImage.Segment(address: piece.address, bytes: [])
             }
             let bytes = bytes(of: piece)
-            let known = segment.bytes[Int(piece.address - segment.address)...]
-            for (index, (old, new)) in zip(known, bytes).enumerated() where old != new {
+            let overlap = segment.end - Int(piece.address)
+            // No name for these: while one refers to the segment's bytes, appending to them copies all.
+            for (index, (old, new)) in zip(segment.bytes.suffix(overlap), bytes).enumerated() where old != new {
                 throw conflict(at: piece.address + UInt32(index), old, new, in: piece, among: sorted)
             }
-            segment.bytes += bytes.dropFirst(known.count)
+            segment.bytes += bytes.dropFirst(overlap)
         }
         return SparseImage(segments: segments + [segment])
     }
