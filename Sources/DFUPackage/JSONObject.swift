@@ -8,7 +8,8 @@ struct JSONObject {
 
     /// The object that `text` is.
     ///
-    /// What is not strict JSON is read as JSON5, since old generators wrote hexadecimal numbers.
+    /// Bare hexadecimal numbers, which old generators wrote, are read too. The decoder of JSON5 would read them, but it traps
+    /// on what is no JSON5 (Swift 6.3).
     init(parsing text: [UInt8], named name: String) throws(PackageError) {
         // A byte order mark is the work of an editor, and JSONDecoder takes none.
         let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
@@ -28,11 +29,28 @@ struct JSONObject {
 
     private static func value(of text: ArraySlice<UInt8>) -> JSONValue? {
         let decoder = JSONDecoder()
-        if let value = try? decoder.decode(JSONValue.self, from: Data(text)) { return value }
-        // The decoder of JSON5 traps on bytes that are no UTF-8.
-        guard String(validating: text, as: UTF8.self) != nil else { return nil }
-        decoder.allowsJSON5 = true
-        return try? decoder.decode(JSONValue.self, from: Data(text))
+        return (try? decoder.decode(JSONValue.self, from: Data(text)))
+            ?? (try? decoder.decode(JSONValue.self, from: Data(quotingHexadecimal(text))))
+    }
+
+    /// The text with each bare hexadecimal number in quotes.
+    private static func quotingHexadecimal(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var quoted: [UInt8] = []
+        var isString = false
+        var rest = text
+        while let byte = rest.first {
+            let word = isString ? [] : rest.prefix { $0.isDecimalDigit || $0.isLetter }
+            let isHexadecimal =
+                word.count > 2 && word.starts(with: Array("0x".utf8)) { $0 | 0x20 == $1 | 0x20 }
+                && word.dropFirst(2).allSatisfy(\.isHexadecimalDigit)
+            if byte == UInt8(ascii: "\"") { isString.toggle() }
+            if isHexadecimal { quoted.append(UInt8(ascii: "\"")) }
+            let length = isString && byte == UInt8(ascii: "\\") ? 2 : max(word.count, 1)
+            quoted += rest.prefix(length)
+            if isHexadecimal { quoted.append(UInt8(ascii: "\"")) }
+            rest = rest.dropFirst(length)
+        }
+        return quoted
     }
 
     private init(_ members: [String: JSONValue], _ path: String) {

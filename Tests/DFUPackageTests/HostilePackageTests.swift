@@ -20,15 +20,29 @@ import Testing
         read(entries.map { $0.name == name ? $0.with(change) : $0 })
     }
 
-    /// FoundationEssentials' reader of JSON5 traps on bytes that are no UTF-8.
-    @Test func manifestThatIsNoText() {
-        let bytes = Array(#"{"manifest":{"application":null,"#.utf8) + [0xFF, 0xFE] + Array(#""x":1}}"#.utf8)
+    /// FoundationEssentials' reader of JSON5 trapped on each of these.
+    @Test(
+        "What is no JSON is said to be none",
+        arguments: [
+            Array(#"{"manifest":{"application":null,"#.utf8) + [0xFF, 0xFE] + Array(#""x":1}}"#.utf8),
+            Array(#"{"files":[{"file":"a","load_address":0x0x10000}]}"#.utf8),
+        ])
+    func manifestThatIsNoJSON(_ bytes: [UInt8]) {
         let package = Self.read([Entry("manifest.json", bytes)])
         #expect(
             package.problems.first
                 == PackageError(
                     .malformed, reason: "manifestNotJSON",
                     message: "manifest.json (\(bytes.count) bytes) is not valid JSON; make the package again"))
+    }
+
+    @Test func bareHexadecimalNumbers() throws {
+        let text = #"{"files":[{"file":"a 0x1\"0x2","load_address":0x1F000},{"file":"b","size": 0XfF ,"slot":0x1}]}"#
+        let files = try ConnectSDKManifest(JSONObject(parsing: Array(text.utf8), named: "manifest.json")).files
+        #expect(files.map(\.file) == [#"a 0x1"0x2"#, "b"])
+        #expect(files.map(\.loadAddress) == [0x1F000, nil])
+        #expect(files.map(\.size) == [nil, 0xFF])
+        #expect(files.map(\.slot) == [nil, 1])
     }
 
     @Test func cutAtEveryLength() {
