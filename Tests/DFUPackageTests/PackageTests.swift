@@ -301,10 +301,10 @@ import Testing
         #expect(wrongCRC.problems.map(\.reason) == ["crc16Mismatch"])
         let start = Array(packet.prefix(12))
         let hash = Checksum.digest(.sha256, Self.application)
-        let hashed = start + [1, 0, 0, 0] + bytes(UInt32(1000)) + hash
+        let hashed = start + [1, 0, 0, 0] + littleEndian(UInt32(1000)) + hash
         let sound = Self.package(Self.manifest, [("app.bin", Self.application), ("app.dat", hashed)])
         #expect(sound.problems == [])
-        let wrong = start + [1, 0, 0, 0] + bytes(UInt32(996)) + hash.reversed()
+        let wrong = start + [1, 0, 0, 0] + littleEndian(UInt32(996)) + hash.reversed()
         let unsound = Self.package(Self.manifest, [("app.bin", Self.application), ("app.dat", wrong)])
         #expect(unsound.problems.map(\.reason) == ["sizeMismatch", "hashMismatch"])
     }
