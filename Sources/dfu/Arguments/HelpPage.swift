@@ -103,35 +103,8 @@ struct HelpPage {
         return wrap(label + String(repeating: " ", count: column - label.count) + text, indent: column)
     }
 
-    /// Breaks a paragraph at spaces; the second and later lines begin with `indent` spaces.
     private func wrap(_ paragraph: String, indent: Int = 0) -> String {
-        var lines: [String] = []
-        let start = paragraph.prefix { $0 == " " }
-        var line = String(start)
-        var isFresh = true
-        for word in splitKeepingGaps(paragraph.dropFirst(start.count)) {
-            if !isFresh, line.count + word.count > width {
-                lines.append(line)
-                line = String(repeating: " ", count: indent) + word.drop { $0 == " " }
-            } else {
-                line += word
-            }
-            isFresh = false
-        }
-        return (lines + [line]).joined(separator: "\n")
-    }
-
-    /// The words, each with the spaces before it, so that the gap of a table's row stays as it is.
-    private func splitKeepingGaps(_ text: Substring) -> [Substring] {
-        var words: [Substring] = []
-        var rest = text
-        while !rest.isEmpty {
-            let gap = rest.prefix { $0 == " " }
-            let word = rest.dropFirst(gap.count).prefix { $0 != " " }
-            words.append(rest[gap.startIndex..<word.endIndex])
-            rest = rest[word.endIndex...]
-        }
-        return words
+        paragraph.wrapped(to: width, indent: indent)
     }
 }
 
