@@ -50,8 +50,8 @@ _dfu() {
     'dfu info')
         _arguments -s -S \
             '--json[Print one JSON document.]' \
-            '*-v[Show where in the file each field stands.]' \
-            '*--verbose[Show where in the file each field stands.]' \
+            '*-v[Show where each field stands, and long values whole.]' \
+            '*--verbose[Show where each field stands, and long values whole.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
             ':package:_files'

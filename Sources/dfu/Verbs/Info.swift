@@ -1,7 +1,12 @@
+import DFUPackage
+
 extension Verb {
     static let info = Verb(
         "info", Info.self, abstract: "Show what a package holds, and whether it is sound.",
-        discussion: ["Reads the file alone; no device is needed."],
+        discussion: [
+            "Reads the file alone; no device is needed. Of an unsound package all that could be read is shown, and the "
+                + "status is 65. Signatures are shown and not verified: that takes the public key."
+        ],
         examples: [
             Example(line: "dfu info application.zip", meaning: "For people."),
             Example(line: "dfu info application.zip --json", meaning: "One JSON document."),
@@ -25,11 +30,46 @@ struct Info: Command {
                 "Output options",
                 [
                     .flag("json", \.json, help: "Print one JSON document."),
-                    .count("verbose", short: "v", \.verbosity, help: "Show where in the file each field stands."),
+                    .count(
+                        "verbose", short: "v", \.verbosity, help: "Show where each field stands, and long values whole."
+                    ),
                 ])
         ])
 
+    func validate() throws(Failure) {
+        if package.hasPrefix("https://") || package.hasPrefix("http://") {
+            throw .notYet("a package from a server")
+        }
+    }
+
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
-        throw .notYet("info")
+        let description = describe()
+        if json {
+            session.console.result(description.json)
+        } else if description.kind != nil {
+            let width = Terminal.helpWidth
+            session.console.result(PackageText.text(description, isVerbose: verbosity > 0, width: width))
+        }
+        guard description.sound else { throw Self.failure(description, path: package) }
+        return .ok
+    }
+
+    private func describe() -> PackageDescription {
+        do throws(PackageError) {
+            return PackageDescription(try Package.open(package))
+        } catch {
+            return PackageDescription(unreadable: package, error)
+        }
+    }
+
+    /// The worst of the problems, with the file's name where it does not name the file itself.
+    static func failure(_ description: PackageDescription, path: String) -> Failure {
+        let problems = description.problems
+        guard let worst = problems.first else { preconditionFailure("A sound package is no failure") }
+        let isNamed = worst.message.hasPrefix(path) || worst.message.hasPrefix(description.file)
+        let others = problems.count - 1
+        let more = others == 0 ? "" : " (and \(others) more problem\(others == 1 ? "" : "s"))"
+        return Failure(
+            worst.code == .unreadable ? .input : .package, subject: isNamed ? nil : path, worst.message + more)
     }
 }
