@@ -66,7 +66,7 @@ _dfu() {
         _arguments -s -S \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '*:file:_files'
+            '::file:_files'
         ;;
     'dfu profile check')
         _arguments -s -S \

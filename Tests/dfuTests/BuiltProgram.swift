@@ -30,6 +30,8 @@ struct BuiltProgram {
     var arguments: [String]
     var environment = Self.environment
     var executable = Self.path
+    /// Where it runs; nil for where the tests run.
+    var folder: String?
 
     /// Runs it to its end, with nothing on stdin.
     func run() -> Outcome {
@@ -53,10 +55,11 @@ struct BuiltProgram {
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         var child = pid_t()
-        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
+        let line = (folder.map { ["/usr/bin/env", "--chdir=\($0)"] } ?? []) + [executable] + arguments
+        var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
         var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
         defer { (words + settings).forEach { free($0) } }
-        let result = posix_spawn(&child, executable, &actions, nil, &words, &settings)
+        let result = posix_spawn(&child, line[0], &actions, nil, &words, &settings)
         precondition(result == 0, "\(executable) cannot be run: \(String(cString: strerror(result)))")
         return child
     }

@@ -58,9 +58,9 @@ extension Transcript.Entry {
         return Array(words.dropFirst())
     }
 
-    /// The same entry with what the built program does with it now.
-    func played() -> Self {
-        let outcome = BuiltProgram(arguments: arguments).run()
+    /// The same entry with what the built program does with it now, in `folder`.
+    func played(in folder: String? = nil) -> Self {
+        let outcome = BuiltProgram(arguments: arguments, folder: folder).run()
         var entry = self
         entry.outcome = lines(outcome.output, "1>") + lines(outcome.errors, "2>") + ["[\(outcome.status)]"]
         return entry

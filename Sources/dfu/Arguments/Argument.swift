@@ -22,6 +22,17 @@ struct Argument<Values: Sendable>: Sendable {
         }
     }
 
+    /// An argument that may be left out; the last of a command's arguments.
+    static func argument<Value>(
+        _ path: Place<Values, Value?>, _ format: ValueFormat<Value>, help: String
+    ) -> Self {
+        var description = ArgumentDescription(name: format.placeholder, completion: format.completion, help: help)
+        description.isOptional = true
+        return Argument(description: description) { values, text throws(InvalidValue) in
+            values[keyPath: path] = try format.read(text)
+        }
+    }
+
     /// Any number of arguments, or none; the last of a command's arguments.
     static func arguments<Value>(
         _ path: Place<Values, [Value]>, _ format: ValueFormat<Value>, help: String

@@ -39,7 +39,7 @@ struct ZshCompletions {
             specifications.append("'1:subcommand:((\(verbs)))'")
         }
         for argument in page.arguments {
-            let position = argument.isRepeatable ? "*" : ""
+            let position = argument.isRepeatable ? "*" : argument.isOptional ? ":" : ""
             specifications.append("'\(position):\(argument.name):\(action(argument.completion))'")
         }
         return """

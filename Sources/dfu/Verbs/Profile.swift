@@ -1,3 +1,4 @@
+import DFUProtocol
 import DFUTransport
 
 extension Verb {
@@ -24,16 +25,30 @@ extension Verb {
     private static let profileStatuses: [ExitStatus] = [.ok, .usage, .input, .internal, .output, .config]
 }
 
-/// `dfu profile show FILE`.
+/// `dfu profile show [FILE]`.
 struct ProfileShow: Command {
-    var files: [String] = []
+    var file: String?
 
     static let grammar = Grammar<ProfileShow>(arguments: [
-        .arguments(\.files, .file(), help: "The profile (default: the built-in band's).")
+        .argument(\.file, .file(), help: "The profile (default: the built-in band's).")
     ])
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
-        throw .notYet("profile show")
+        guard let file else {
+            session.console.result(DeviceProfile.band.json)
+            return .ok
+        }
+        let bytes = try InputFile.read(file)
+        let profile: DeviceProfile
+        do throws(DeviceProfileError) {
+            profile = try DeviceProfile(json: bytes)
+        } catch {
+            throw .wrongProfile(file, error.problems)
+        }
+        session.console.result(profile.json)
+        let problems = profile.blockAck.problems
+        guard problems.isEmpty else { throw .wrongProfile(file, problems) }
+        return .ok
     }
 }
 
@@ -44,6 +59,30 @@ struct ProfileCheck: Command {
     static let grammar = Grammar<ProfileCheck>(arguments: [.argument(\.file, .file(), help: "The profile.")])
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
-        throw .notYet("profile check")
+        let problems = try problems()
+        guard problems.isEmpty else {
+            for problem in problems { session.console.result("\(file): \(problem)".printable) }
+            throw .wrongProfile(file, problems)
+        }
+        session.console.result("\(file): right".printable)
+        return .ok
+    }
+
+    private func problems() throws(Failure) -> [String] {
+        let bytes = try InputFile.read(file)
+        do throws(DeviceProfileError) {
+            return try DeviceProfile(json: bytes).blockAck.problems
+        } catch {
+            return error.problems
+        }
+    }
+}
+
+extension Failure {
+    /// A profile that no update can go by.
+    fileprivate static func wrongProfile(_ file: String, _ problems: [String]) -> Failure {
+        let count = problems.count
+        let more = count == 1 ? "" : " (and \(count - 1) more problem\(count == 2 ? "" : "s"))"
+        return Failure(.config, subject: file, (problems.first ?? "") + more)
     }
 }
