@@ -32,10 +32,20 @@ public enum InitPacket: Sendable, Hashable {
         public var range: Range<Int>
     }
 
+    /// No init packet is longer: 64 KiB. Bootloaders have room for 512 bytes (nRF5 SDK, nrf_dfu_req_handler.c), and each
+    /// field of a longer one would cost far more memory than its bytes.
+    public static let maximumSize = 64 << 10
+
     /// Decodes `bytes` as whichever generation they are.
     ///
-    /// Errors: `.malformed` with the reason `initPacketMalformed`, which says how far the decoding came.
+    /// Errors: `.malformed` with the reason `initPacketMalformed`, which says how far the decoding came; `.excessive`
+    /// with `initPacketTooLarge`.
     public init(decoding bytes: [UInt8]) throws(PackageError) {
+        guard bytes.count <= Self.maximumSize else {
+            throw PackageError(
+                .excessive, reason: "initPacketTooLarge",
+                message: "the init packet has \(bytes.count) bytes, past the limit of \(Self.maximumSize)")
+        }
         do throws(PackageError) {
             self = .secure(try SecureInitPacket(decoding: bytes))
         } catch {

@@ -4,6 +4,18 @@ import Testing
 @testable import DFUPackage
 
 @Suite struct InitPacketTests {
+    @Test func oneOfUnknownFieldsIsRefusedByItsSize() {
+        // Field 15, one byte of varint: two bytes a field.
+        let bytes = [UInt8](repeating: 0x78, count: InitPacket.maximumSize + 1)
+        #expect(
+            throws: PackageError(
+                .excessive, reason: "initPacketTooLarge",
+                message: "the init packet has 65537 bytes, past the limit of 65536")
+        ) {
+            try InitPacket(decoding: bytes)
+        }
+    }
+
     private static let image: [UInt8] = Array(0..<20)
 
     /// For the image 00 … 13: type application, firmware 1, hardware 52, SoftDevice 0x100, unsigned.
