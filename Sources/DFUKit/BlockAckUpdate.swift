@@ -161,7 +161,7 @@ extension BlockAckUpdate {
         guard losses >= parameters.tries else { return }
         throw UpdateError(
             .linkLost, phase: teller.phase, reason: "linkLost",
-            message: "the link was lost \(losses == 1 ? "" : "\(losses) times in a row without a new block "); "
+            message: "the link was lost \(losses == 1 ? "" : "\(losses) times in a row without a new block"); "
                 + "bring the device closer and run the same command to go on", deviceState: deviceState)
     }
 
@@ -214,7 +214,7 @@ extension BlockAckUpdate {
         do {
             try updater.checkpoints?.save(checkpoint)
         } catch {
-            log("the checkpoint cannot be kept (\(error)); the device will say where to go on")
+            log("the checkpoint cannot be written; the device will say where to go on")
         }
     }
 }
@@ -244,7 +244,8 @@ extension BlockAckUpdate {
             deviceState = .asBefore
             throw unverified(
                 "the device accepted version \(expected), but runs \(version)"
-                    + (versionBefore == version ? ", as before" : ""))
+                    + (versionBefore == version ? ", as before" : "")
+                    + "; restart it and look at its version, or run the update again")
         case .gone:
             throw unverified(
                 "the device accepted it, but did not come back within \(parameters.limits.reconnect); look at it, "

@@ -9,15 +9,12 @@ package enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Reads a JSON text; the error's sentence says what the parser found.
+    /// Reads a JSON text. Where it is none, the parser does not say what it found.
     package init(parsing bytes: [UInt8]) throws(JSONSyntaxError) {
         do {
             self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
-        } catch let DecodingError.dataCorrupted(context) {
-            let detail = context.underlyingError.map { "\($0)" } ?? context.debugDescription
-            throw JSONSyntaxError(message: "it is not valid JSON: \(detail)")
         } catch {
-            throw JSONSyntaxError(message: "it is not valid JSON: \(error)")
+            throw JSONSyntaxError(message: "it is not valid JSON")
         }
     }
 

@@ -5,7 +5,16 @@ private import Glibc
 @main
 enum Program {
     static func main() {
+        holdStandardStreams()
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Keeps the numbers of standard streams that came closed: the next file opened would have one of them, and our lines
+    /// would go into it. Writing to such a stream still fails.
+    private static func holdStandardStreams() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDONLY)
+        }
     }
 
     /// Does what the line asks for.

@@ -12,7 +12,7 @@ struct SimulatedBand: Sendable {
     private let id: SimulatedDeviceID
     private let storage: BandStorage?
 
-    /// Makes the band; what its files hold is read here, so that a wrong one stops the command before anything begins.
+    /// Makes the band; its files are read and written here, so that a wrong one stops the command before anything begins.
     init(_ id: SimulatedDeviceID, profile: DeviceProfile) throws(Failure) {
         self.id = id
         var settings = Band.Settings()
@@ -34,8 +34,9 @@ struct SimulatedBand: Sendable {
             self.world = world
             time = .virtual(world)
         }
-        let device = FaultyBand(Band(settings, memory: memory), faults: faults)
-        try storage?.save(device.band.memory)
+        // An earlier command may have been killed before the band's reboot.
+        let device = Self.settled(FaultyBand(Band(settings, memory: memory), faults: faults))
+        try Self.keep(device.band.memory, storage, imageFile: id.imageFile)
         transport = SimulatedTransport([device], radio: Self.radio(id), time: time) { [storage] _, device in
             guard let band = (device as? FaultyBand)?.band else { return }
             storage?.keep(band.memory)
@@ -44,13 +45,27 @@ struct SimulatedBand: Sendable {
 
     /// Writes what the band ended with; the update is over.
     func finish() throws(Failure) {
-        guard let band = (transport.device(id.device) as? FaultyBand)?.band else {
+        guard let device = transport.device(id.device) as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
         }
-        try storage?.save(band.memory)
-        guard let path = id.imageFile else { return }
+        try Self.keep(Self.settled(device).band.memory, storage, imageFile: id.imageFile)
+    }
+
+    /// The band when it is left to itself: one that has accepted an image reboots into it.
+    private static func settled(_ device: FaultyBand) -> FaultyBand {
+        var device = device
+        if device.band.memory.accepted != nil { device.rebooted() }
+        return device
+    }
+
+    private static func keep(
+        _ memory: Band.Memory, _ storage: BandStorage?, imageFile path: String?
+    ) throws(Failure) {
+        try storage?.save(memory)
+        guard let path else { return }
         do {
-            try Data(band.memory.image).write(to: URL(filePath: path), options: .atomic)
+            // In place: a device node or a link that stands there is written to, and not replaced.
+            try Data(memory.image).write(to: URL(filePath: path))
         } catch {
             throw Failure(.output, subject: path, "the band's image cannot be written there")
         }

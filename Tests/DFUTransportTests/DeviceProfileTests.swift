@@ -131,7 +131,7 @@ import Testing
     @Test func whatIsNoJSONSaysSo() {
         let error = #expect(throws: DeviceProfileError.self) { try DeviceProfile(json: Array("{".utf8)) }
         #expect(error?.problems.count == 1)
-        #expect(error?.problems.first?.hasPrefix("it is not valid JSON: ") == true)
+        #expect(error?.problems == ["it is not valid JSON"])
     }
 
     @Test func theSchemaHasTheMembersThatAreRead() throws {

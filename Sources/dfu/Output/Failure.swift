@@ -22,6 +22,12 @@ struct Failure: Error, Equatable {
         self.message = message
     }
 
+    /// The message for whoever knows that it is about `device`: with its subject where that is something else, a file.
+    func message(about device: String?) -> String {
+        guard let subject, subject != device else { return message }
+        return "\(subject): \(message)"
+    }
+
     /// The line on stderr.
     var line: String {
         (["dfu", subject, phase?.rawValue, message].compactMap(\.self)).joined(separator: ": ").printable

@@ -79,6 +79,10 @@ struct FlashRun: Sendable {
             }
         } catch {
             result = JSONLine.Result(error, interruption: session.interruption())
+            if error.code == .timeout, let limit = flash.connection.timeout {
+                // The library knows only what was left of it for this device.
+                result.message = "the limit of \(limit) for the whole command passed; allow more time, or try again"
+            }
             result.bytes = acknowledged.withLock(\.bytes)
             try? band.finish()
         }
@@ -100,7 +104,7 @@ struct FlashRun: Sendable {
     /// The result of a device whose update was not begun.
     private func notBegun(_ id: DeviceID, _ failure: Failure) {
         guard style.json else { return }
-        var result = JSONLine.Result(status: failure.status, message: failure.message)
+        var result = JSONLine.Result(status: failure.status, message: failure.message(about: id.device))
         result.deviceState = UpdateError.DeviceState.asBefore.rawValue
         result.reason = failure.reason
         result.phase = failure.phase
@@ -127,7 +131,7 @@ struct FlashRun: Sendable {
             let done = failure == nil ? statuses.count { $0 == .ok } : 0
             let result = JSONLine.Result(
                 status: status, reason: failure?.reason,
-                message: failure?.message ?? "\(done) of \(flash.devices.count) devices updated")
+                message: failure?.message(about: nil) ?? "\(done) of \(flash.devices.count) devices updated")
             session.console.result(JSONLine(.result(result)).text)
         }
         if let failure { throw failure }
