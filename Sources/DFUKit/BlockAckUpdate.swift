@@ -161,7 +161,7 @@ extension BlockAckUpdate {
         guard losses >= parameters.tries else { return }
         throw UpdateError(
             .linkLost, phase: teller.phase, reason: "linkLost",
-            message: "the link was lost \(losses == 1 ? "" : "\(losses) times in a row without a new block"); "
+            message: "the link was lost\(losses == 1 ? "" : " \(losses) times in a row without a new block"); "
                 + "bring the device closer and run the same command to go on", deviceState: deviceState)
     }
 

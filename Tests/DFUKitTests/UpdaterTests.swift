@@ -156,7 +156,10 @@ import Testing
     func oldVersion() async {
         let looked = await SimulatedUpdate(faults: [.oldVersion], to: .bin(image), adjust: quick)
         #expect(looked.error?.code == .unverified)
-        #expect(looked.error?.message == "the device accepted version 1.1.0, but runs 1.0.0, as before")
+        #expect(
+            looked.error?.message
+                == "the device accepted version 1.1.0, but runs 1.0.0, as before; restart it and look at its version, "
+                + "or run the update again")
         #expect(looked.error?.deviceState == .asBefore)
         let notLooked = await SimulatedUpdate(faults: [.oldVersion], to: .bin(image)) { options in
             options.gap = .fixed(.zero)
