@@ -6,6 +6,8 @@ internal import DFUTransport
 ///
 /// Used by one task from beginning to end.
 final class BlockAckUpdate {
+    static let protocolName = "block-ack"
+
     private let updater: Updater
     private let device: String
     private let package: Package
@@ -16,7 +18,9 @@ final class BlockAckUpdate {
     private var checkpoint: Checkpoint
     private var peripheral: (any Peripheral)?
     private var link: (any Link)?
-    private var versionBefore: String?
+    private(set) var versionBefore: String?
+    /// Whether the device has shown, or somebody vouches, that it speaks block-ack.
+    private(set) var isProven = false
     /// Whether the device had a version to read when it was connected first.
     private var hasVersion = false
     private(set) var connections = 0
@@ -69,7 +73,7 @@ final class BlockAckUpdate {
     private func finish(_ image: BlockAck.Image, _ verdict: UpdateReport.Verdict) -> UpdateReport {
         updater.checkpoints?.remove(device: device)
         return UpdateReport(
-            protocolName: "block-ack", verdict: verdict, bytes: image.bytes.count,
+            protocolName: Self.protocolName, verdict: verdict, bytes: image.bytes.count,
             version: image.announcedVersion?.description,
             versionBefore: versionBefore, crc32: image.crc32, connections: connections, retries: retries)
     }
@@ -167,8 +171,12 @@ extension BlockAckUpdate {
 
     /// Asks the battery question: the proof that this is a block-ack device, and the only frame written before it.
     private func proveIdentity() async throws(UpdateError) {
-        guard updater.profile.identification == .battery else { return }
+        guard updater.profile.identification == .battery else {
+            isProven = true
+            return
+        }
         let level = try await persist { _ in BlockAck.BatteryQuery(by: self.parameters) }
+        isProven = true
         let minimum = updater.profile.minimumBattery
         let waived = updater.options.skippedChecks.contains(.battery)
         switch level {

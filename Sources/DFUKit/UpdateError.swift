@@ -60,6 +60,10 @@ public struct UpdateError: Error, Sendable {
     public var deviceState: DeviceState
     /// What caused it, where it came from below.
     public var cause: (any Error)?
+    /// The protocol's name, where the device has proven that it speaks it.
+    public var protocolName: String?
+    /// The version that the device said it ran before, where it was read.
+    public var versionBefore: String?
     /// How often a connection was made.
     public var connections = 0
     /// Blocks and commands that had to be sent again.

@@ -91,6 +91,8 @@ public struct Updater: Sendable {
             result = .success(try await update.run())
         } catch {
             var error = error
+            error.protocolName = update.isProven ? BlockAckUpdate.protocolName : nil
+            error.versionBefore = update.versionBefore
             error.connections = update.connections
             error.retries = update.retries
             result = .failure(error)

@@ -6,7 +6,7 @@ extension Package {
 
     /// Reads the file at `path`.
     ///
-    /// Errors: `.unreadable` with the reasons `notFound`, `permissionDenied`, `notAFile` (a folder, a pipe, a device) and
+    /// Errors: `.unreadable` with the reasons `fileNotFound`, `permissionDenied`, `notAFile` (a folder, a pipe, a device) and
     /// `readFailed`; `.excessive` with `fileTooLarge`. What is wrong with the content stands in `problems`.
     public static func open(_ path: String) throws(PackageError) -> Package {
         // Without O_NONBLOCK, opening a pipe would wait for its writer.
@@ -46,7 +46,7 @@ extension Package {
     private static func unreadable(_ path: String, _ error: CInt) -> PackageError {
         let reason =
             switch error {
-            case ENOENT, ENOTDIR: "notFound"
+            case ENOENT, ENOTDIR: "fileNotFound"
             case EACCES, EPERM: "permissionDenied"
             default: "readFailed"
             }

@@ -55,7 +55,7 @@ import Testing
         Failing(
             name: "version not newer", device: "&version=1.1.0", status: 76, reason: "versionNotNewer",
             line: "prepare: the device runs this version or a newer one (status 05); "
-                + "allow a downgrade to install it nevertheless"),
+                + "--allow-downgrade installs it nevertheless"),
         Failing(
             name: "battery low", device: "&battery=20", status: 76, reason: "batteryLow",
             line: "check: its battery is at 20 %, and an update wants 30 %; charge it, or use --skip-check battery"),

@@ -109,6 +109,6 @@ import Testing
                 == .failed(
                     76,
                     "dfu: sim:band: prepare: the device runs this version or a newer one (status 05); "
-                        + "allow a downgrade to install it nevertheless"))
+                        + "--allow-downgrade installs it nevertheless"))
     }
 }

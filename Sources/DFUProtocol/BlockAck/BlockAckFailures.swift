@@ -97,7 +97,7 @@ extension ProcedureError {
             case .versionNotNewer:
                 reason = "versionNotNewer"
                 fact = "the device runs this version or a newer one"
-                cure = "allow a downgrade to install it nevertheless"
+                cure = "--allow-downgrade installs it nevertheless"
             case .batteryTooLow:
                 reason = "batteryLow"
                 fact = "the device says that its battery is too low for an update"

@@ -72,6 +72,8 @@ extension JSONLine.Result {
         case .updated: message += "; it runs the new firmware"
         case .unknown: message += "; whether it runs the old or the new firmware is not known"
         }
+        protocolName = error.protocolName
+        firmware.versionBefore = error.versionBefore
         attempts = error.connections
         retries = error.retries
     }

@@ -162,7 +162,10 @@ struct FlashRun: Sendable {
         do throws(UpdateError) {
             try Updater.preflight(package, profile: profile, options: updateOptions)
         } catch {
-            throw Failure(ExitStatus(error.code), phase: error.phase, reason: error.reason, error.message)
+            let isNamed = error.message.contains(package.fileName)
+            throw Failure(
+                ExitStatus(error.code), subject: isNamed ? nil : flash.package, phase: error.phase,
+                reason: error.reason, error.message)
         }
     }
 
