@@ -186,7 +186,7 @@ import Testing
         for sidecar in sidecars {
             let wanted = try JSONDecoder().decode(
                 Sidecar.self, from: Data(contentsOf: URL(filePath: "\(path)/\(sidecar)")))
-            let content = try Data(contentsOf: URL(filePath: "\(path)/\(wanted.file)"))
+            let content = try ProjectFile.bytes(at: "\(path)/\(wanted.file)")
             let name = FileName(wanted.file, crc32: Checksum.crc32(content))
             #expect(name.version?.text == wanted.expected.version, "\(wanted.file)")
             #expect(name.crc?.matches == wanted.expected.crc_ok, "\(wanted.file)")

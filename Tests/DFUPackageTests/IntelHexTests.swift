@@ -212,7 +212,7 @@ extension IntelHexTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".hex") }
         #expect(names.count == 27)
         for name in names {
-            let file = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+            let file = try ProjectFile.bytes(at: "\(folder)/\(name)")
             guard Self.refused[name] == nil else {
                 let error = #expect(throws: PackageError.self, "\(name)") { try IntelHex(file) }
                 #expect(error?.reason == Self.refused[name], "\(name)")

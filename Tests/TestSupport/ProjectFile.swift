@@ -14,6 +14,15 @@ public enum ProjectFile {
 
     /// The bytes of `name`.
     public static func bytes(_ name: String) throws -> [UInt8] {
-        try Array(Data(contentsOf: URL(filePath: path(name))))
+        try bytes(at: path(name))
+    }
+
+    /// The bytes of the file at `path`, which may be any.
+    ///
+    /// Not by `Data(contentsOf:)`, which leaks its buffer where the file is empty.
+    public static func bytes(at path: String) throws -> [UInt8] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        guard attributes[.size] as? UInt64 != 0 else { return [] }
+        return try Array(Data(contentsOf: URL(filePath: path)))
     }
 }

@@ -21,7 +21,7 @@ struct FlashBench {
     func path(_ name: String) -> String { "\(folder.path)/\(name)" }
 
     /// The bytes of a file in the folder.
-    func bytes(_ name: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: path(name)))) }
+    func bytes(_ name: String) throws -> [UInt8] { try ProjectFile.bytes(at: path(name)) }
 
     /// Writes a text into the folder.
     func write(_ text: String, to name: String) throws -> String { try folder.write(Array(text.utf8), to: name) }
