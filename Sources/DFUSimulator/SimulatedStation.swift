@@ -32,6 +32,9 @@ final class SimulatedStation: Sendable {
     /// The device as it is now.
     var device: any SimulatedDevice { state.withLock { $0.device } }
 
+    /// Whether it is on the air and waits for a host.
+    var isAdvertising: Bool { state.withLock { $0.returns == nil && $0.connection == nil } }
+
     /// When a host that could not connect at `now` may try again.
     func nextAdvertisement(after now: Duration) -> Duration {
         max(state.withLock { $0.returns } ?? now, now + radio.advertisingInterval)
