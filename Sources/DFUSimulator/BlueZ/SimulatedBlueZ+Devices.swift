@@ -25,6 +25,7 @@ extension SimulatedBlueZ {
         cancel(device.disappearance)
         devices[path]?.disappearance = nil
         devices[path]?.isTemporary = false
+        guard !isFailing(call, to: path) else { return }
         tryToConnect(to: path, for: call, until: .now + settings.connectTimeout)
     }
 

@@ -89,6 +89,8 @@ package actor SimulatedBlueZ {
     var devices: [DBusObjectPath: Device] = [:]
     var characteristics: [DBusObjectPath: Characteristic] = [:]
     var tree = BlueZObjectTree()
+    var failures: [MethodFailure] = []
+    var connectFailures: [ConnectFailure] = []
     private var readers: [Task<Void, Never>] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -134,7 +136,6 @@ package actor SimulatedBlueZ {
     /// - Throws: `answered` where somebody else has the name, `timeout`, `disconnected`.
     package func start() async throws(DBusError) {
         precondition(readers.isEmpty, "it has been started already")
-        for adapter in configuration { add(adapter) }
         let calls = await connection.calls(of: .root, withAllBelow: true)
         let owners = try await connection.subscribe(
             to: DBusMatchRule(
@@ -152,9 +153,11 @@ package actor SimulatedBlueZ {
             stopReading()
             throw DBusError(name: "org.freedesktop.DBus.Error.Failed", message: "\(Self.name) is on the bus already")
         }
+        // Like the real one: whoever watches the name hears of each adapter.
+        for adapter in configuration { add(adapter) }
     }
 
-    private func stopReading() {
+    func stopReading() {
         for reader in readers { reader.cancel() }
         readers = []
     }
@@ -216,6 +219,7 @@ package actor SimulatedBlueZ {
 
     private func receive(_ call: DBusMessage) {
         let path = call.path ?? .root
+        if let error = failure(of: call) { return refuse(call, error) }
         guard let (interface, method) = method(called: call, at: path) else {
             let isObjectKnown = tree.introspection(of: path) != nil
             return refuse(call, BlueZError.unknownMethod(call, isObjectKnown: isObjectKnown))

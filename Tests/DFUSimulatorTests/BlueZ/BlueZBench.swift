@@ -42,7 +42,9 @@ struct BlueZBench {
                 events.withLock { $0.append(event.kind) }
             }
             try await blueZ.start()
-            try await body(BlueZBench(bus: bus, blueZ: blueZ, client: client, signals: signals, events: events))
+            let bench = BlueZBench(bus: bus, blueZ: blueZ, client: client, signals: signals, events: events)
+            for adapter in adapters { _ = await bench.story(until: "+ " + adapter.name) }
+            try await body(bench)
         } catch {
             await bus.stop()
             throw error
