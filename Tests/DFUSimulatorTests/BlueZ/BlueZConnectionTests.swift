@@ -192,8 +192,12 @@ import Testing
     }
 
     @Test func takesOneRequestAtATime() async throws {
-        try await BlueZBench.run { bench in
+        var settings = BlueZBench.quickSettings
+        settings.radio.supervisionTimeout = .seconds(20)
+        try await BlueZBench.run(settings: settings) { bench in
             try await bench.connect()
+            // Nothing is answered any more, and nobody knows yet.
+            bench.blueZ.loseLink(to: "C0:FF:EE:00:00:01")
             let body = [DBusValue.bytes(Self.battery), Self.options("request")]
             let path = try #require(DBusObjectPath(BlueZBench.command))
             let write = DBusMessage.call(
