@@ -8,6 +8,10 @@ package struct BlueZSettings: Sendable, Hashable {
     package var connectTimeout = Duration.seconds(20)
     /// How long after `Disconnect` the connection is ended (`DISCONNECT_TIMER` in BlueZ's src/device.c).
     package var disconnectDelay = Duration.seconds(2)
+    /// How long after the services are resolved the property MTU, 23 until then, has its true value; nil: at once.
+    package var mtuDelay: Duration?
+    /// Whether there is a property MTU (since BlueZ 5.62).
+    package var hasMTU = true
 
     /// BlueZ as Debian 12 has it.
     package init() {}

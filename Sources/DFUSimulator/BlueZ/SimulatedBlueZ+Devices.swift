@@ -133,8 +133,14 @@ extension SimulatedBlueZ {
         var properties: [String: DBusValue] = [
             "Handle": .uint16(characteristic.handle), "UUID": .string(declared.uuid.description),
             "Service": .objectPath(service), "Flags": .array(declared.flags.map(DBusValue.string), of: .string),
-            "MTU": .uint16(UInt16(settings.radio.mtu)),
         ]
+        if settings.hasMTU { properties["MTU"] = .uint16(UInt16(settings.mtuDelay == nil ? settings.radio.mtu : 23)) }
+        if settings.hasMTU, let delay = settings.mtuDelay {
+            // BlueZ 5.66 tells nobody of the change.
+            after(delay) { blueZ in
+                _ = blueZ.tree.set(["MTU": .uint16(UInt16(blueZ.settings.radio.mtu))], of: .characteristic, at: path)
+            }
+        }
         if declared.canNotify { properties["Notifying"] = .boolean(false) }
         if declared.properties.contains(.notify) { properties["NotifyAcquired"] = .boolean(false) }
         if declared.properties.contains(.writeWithoutResponse) { properties["WriteAcquired"] = .boolean(false) }

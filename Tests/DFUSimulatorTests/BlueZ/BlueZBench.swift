@@ -21,6 +21,7 @@ struct BlueZBench {
     static var quickSettings: BlueZSettings {
         var settings = BlueZSettings()
         settings.radio.advertisingInterval = .milliseconds(5)
+        settings.radio.supervisionTimeout = .milliseconds(50)
         settings.disconnectDelay = .zero
         return settings
     }

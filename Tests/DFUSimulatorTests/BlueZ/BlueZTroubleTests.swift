@@ -75,4 +75,24 @@ import Testing
             #expect(try await bench.refusal("Connect", at: BlueZBench.device) == "NotReady: Resource Not Ready")
         }
     }
+
+    /// A delay of nil: the property is not there at all.
+    @Test(
+        "BLZ-01 MTU is 23 at first, or not there",
+        arguments: [(Duration.seconds(1000), UInt16(23)), (.zero, 247), (nil, nil)] as [(Duration?, UInt16?)])
+    func tellsTheMTULate(delay: Duration?, expected: UInt16?) async throws {
+        var settings = BlueZBench.quickSettings
+        settings.radio.mtu = 247
+        settings.mtuDelay = delay
+        settings.hasMTU = delay != nil
+        try await BlueZBench.run(settings: settings) { bench in
+            try await bench.connect()
+            // With this answer the time of the shortest delay is over.
+            let answer = try await bench.call("AcquireWrite", [.properties([:])], at: BlueZBench.command)
+            #expect(answer.last == .uint16(247))
+            let value = try await bench.property(
+                "MTU", of: "org.bluez.GattCharacteristic1", at: BlueZBench.command)
+            #expect(value == expected.map(DBusValue.uint16))
+        }
+    }
 }
