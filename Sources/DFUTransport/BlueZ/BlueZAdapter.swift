@@ -24,6 +24,33 @@ extension BlueZObjectTree {
             .sorted { ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name) }
     }
 
+    /// The adapter to work with: the one with this name, or the first that is on. None is switched on for it.
+    ///
+    /// - Throws: `environment` where there is none, or it is off.
+    package func usableAdapter(named name: String? = nil) throws(TransportError) -> BlueZAdapter {
+        let adapters = adapters
+        guard !adapters.isEmpty else {
+            throw TransportError(.environment, message: "there is no Bluetooth adapter; plug one in")
+        }
+        var candidates = adapters
+        if let name {
+            candidates = adapters.filter { $0.name == name }
+            guard !candidates.isEmpty else {
+                let names = adapters.map(\.name).joined(separator: ", ")
+                throw TransportError(.environment, message: "there is no adapter \(name); there is \(names)")
+            }
+        }
+        if let adapter = candidates.first(where: \.isPowered) { return adapter }
+        let names = candidates.map(\.name).joined(separator: ", ")
+        guard candidates.contains(where: { !$0.isBlocked }) else {
+            throw TransportError(
+                .environment, message: "the adapter \(names) is blocked by rfkill; run: rfkill unblock bluetooth")
+        }
+        throw TransportError(
+            .environment,
+            message: "the adapter \(names) is off; switch it on (bluetoothctl power on), or use --power-on")
+    }
+
     /// The adapter at this path.
     package func adapter(at path: DBusObjectPath) -> BlueZAdapter? {
         guard let properties = properties(of: BlueZInterface.adapter, at: path) else { return nil }
