@@ -84,6 +84,8 @@ extension PrivateBusTrait: TestTrait {}
         #expect(try await tree.map(Self.isConnected) == true)
         // It is so already: no change is needed.
         #expect(try await daemon.wait(.zero, until: Self.isConnected) != nil)
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test(.privateBus) func takesChangesBeforeTheAnswerAsPartOfIt() async throws {
@@ -98,6 +100,8 @@ extension PrivateBusTrait: TestTrait {}
             BlueZSample.changed(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(true)]))
         let daemon = try await opened
         #expect(try await daemon.wait(.seconds(30), until: Self.isConnected) != nil)
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test(.privateBus) func heedsNobodyElsesSignals() async throws {
@@ -110,12 +114,16 @@ extension PrivateBusTrait: TestTrait {}
         try await bluez.connection.send(
             BlueZSample.changed(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(true)]))
         #expect(try await daemon.wait(.seconds(30), until: Self.isConnected)?.adapters.count == 1)
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test(.privateBus) func endsAWaitAtItsLimit() async throws {
         let bluez = try await ScriptedBlueZ()
         let daemon = try await bluez.open()
         #expect(try await daemon.wait(.milliseconds(1), until: Self.isConnected) == nil)
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test(.privateBus) func endsAWaitOfACancelledTask() async throws {
@@ -124,6 +132,8 @@ extension PrivateBusTrait: TestTrait {}
         let wait = Task { try await daemon.wait(.seconds(600), until: Self.isConnected) }
         wait.cancel()
         await #expect(throws: TransportError(.cancelled, during: .look)) { try await wait.value }
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test("BLZ-22 a daemon that goes, or comes again, ends each wait", .privateBus)
@@ -142,12 +152,15 @@ extension PrivateBusTrait: TestTrait {}
     @Test("BLZ-22 a bus that goes ends each wait")
     func tellsOfTheEndOfTheBus() async throws {
         let bus = try await PrivateBus.start()
-        let daemon = try await PrivateBus.$current.withValue(bus) { try await ScriptedBlueZ().open() }
+        let bluez = try await PrivateBus.$current.withValue(bus) { try await ScriptedBlueZ() }
+        let daemon = try await PrivateBus.$current.withValue(bus) { try await bluez.open() }
         let wait = Task { try await daemon.wait(.seconds(600), until: Self.isConnected) }
         await bus.stop()
         await #expect(throws: TransportError(.busGone("it ended the connection"), during: .look)) {
             try await wait.value
         }
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
     }
 
     @Test(.privateBus) func callsMethodsAndReadsTheirErrors() async throws {
