@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "dfu", targets: ["dfu"]),
     ],
     targets: [
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
@@ -35,7 +36,7 @@ let package = Package(
     ]
         + library("DFUPackage", ["CGnuTLS", "CZip", "CZlib"])
         + library("DFUProtocol", ["CZlib"], tests: ["DFUSimulator", "DFUTransport"])
-        + library("DFUTransport", ["DFUProtocol", "CLinux"])
+        + library("DFUTransport", ["DFUProtocol", "CDBus", "CLinux"])
         + library("DFUKit", ["DFUPackage", "DFUProtocol", "DFUTransport"], tests: ["DFUSimulator"])
         + library(
             "DFUSimulator", ["DFUPackage", "DFUProtocol", "DFUTransport", "CLinux"],

@@ -1,0 +1,24 @@
+import DFUTransport
+import Glibc
+
+extension FileDescriptor {
+    /// Writes one record.
+    func send(_ record: [UInt8]) {
+        let count = Glibc.send(number, record, record.count, Int32(MSG_NOSIGNAL))
+        precondition(count == record.count, "a record of \(record.count) bytes cannot be written")
+    }
+
+    /// Waits for one record; empty at the end.
+    func receive() -> [UInt8] {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, 10_000)
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        let count = recv(number, &buffer, buffer.count, 0)
+        return Array(buffer.prefix(max(count, 0)))
+    }
+
+    /// Ends the connection to the other one.
+    func shutDown() {
+        shutdown(number, Int32(SHUT_RDWR))
+    }
+}
