@@ -92,11 +92,7 @@ extension SimulatedBlueZ {
         cancel(device.disappearance)
         cancel(device.attempt?.timer)
         for characteristic in characteristics.keys where characteristic.isAtOrBelow(path) {
-            for socket in [characteristics[characteristic]?.writeSocket, characteristics[characteristic]?.notifySocket]
-            {
-                if let socket { unwatch(socket.watch) }
-            }
-            characteristics[characteristic] = nil
+            characteristics.removeValue(forKey: characteristic).map(unwatch)
         }
         if let link = device.link { disconnect(device.neighbour.station, link.number) }
     }

@@ -162,7 +162,11 @@ package actor SimulatedBlueZ {
         readers = []
     }
 
-    isolated deinit { stopReading() }
+    isolated deinit {
+        stopReading()
+        // A watch that outlives its descriptor would be told of the end for ever.
+        for characteristic in characteristics.values { unwatch(characteristic) }
+    }
 
     private func hear(_ signal: DBusMessage) {
         guard signal.body.count == 3, case .string(let name) = signal.body[0], signal.body[2] == .string("") else {
@@ -209,6 +213,12 @@ package actor SimulatedBlueZ {
 
     func unwatch(_ watch: PollExecutor.Watch) {
         executor.unwatch(watch)
+    }
+
+    func unwatch(_ characteristic: Characteristic) {
+        for socket in [characteristic.writeSocket, characteristic.notifySocket] {
+            if let socket { unwatch(socket.watch) }
+        }
     }
 
     func cancel(_ timer: PollExecutor.Timer?) {
