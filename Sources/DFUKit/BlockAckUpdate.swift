@@ -55,7 +55,7 @@ final class BlockAckUpdate {
         let image = try preflight.blockAckImage()
         for warning in preflight.warnings { observer.warning?(warning) }
         try await proveIdentity()
-        hasVersion = versionLocation != nil
+        hasVersion = await versionLocation() != nil
         versionBefore = await readVersion()
         if checkpoint.completeWritten, let version = versionBefore, image.isVersion(version) {
             return finish(image, .ranAlready(version: version))
@@ -88,6 +88,9 @@ final class BlockAckUpdate {
 // MARK: Before the transfer
 
 extension BlockAckUpdate {
+    /// How long a service may be missing after all seemed to be resolved (bluez/bluez #1489: about a second).
+    private static let lateServices = Duration.seconds(3)
+
     /// Connects, trying again where the device was heard.
     private func connect(phase: Phase) async throws(UpdateError) {
         teller.enter(phase)
@@ -95,8 +98,10 @@ extension BlockAckUpdate {
         var retriesLeft = updater.options.connectRetries
         while true {
             do throws(TransportError) {
-                peripheral = try await updater.transport.connect(to: device, timeout: limit)
+                let peripheral = try await updater.transport.connect(to: device, timeout: limit)
+                self.peripheral = peripheral
                 connections += 1
+                if peripheral.wasConnected { noteForeignConnection() }
                 return
             } catch {
                 let isWorthATry = error.code == .connectFailed || error.code == .disconnected
@@ -120,9 +125,18 @@ extension BlockAckUpdate {
                 .connectFailed, phase: phase, reason: "connectFailed",
                 message: "connecting failed \(updater.options.connectRetries + 1) times (\(error.message))",
                 deviceState: deviceState, cause: error)
-        case .notFound, .timeout, .missing, .subscribeRefused, .attributeError, .environment, .permission, .cancelled:
+        case .servicesUnresolved:
+            UpdateError(error, phase: .discover, deviceState: deviceState)
+        case .notFound, .timeout, .missing, .subscribeRefused, .attributeError, .environment, .permission, .cancelled,
+            .bondMismatch:
             failure(error)
         }
+    }
+
+    private func noteForeignConnection() {
+        warn(
+            "connectedAlready",
+            "it is connected already, by another program or an earlier run: that connection is used, and ended afterwards")
     }
 
     /// Subscribes; a link that is lost meanwhile is made again.
@@ -131,7 +145,7 @@ extension BlockAckUpdate {
             guard let peripheral else { preconditionFailure("a link is opened on a connected device") }
             teller.enter(phase)
             do throws(TransportError) {
-                link = try await peripheral.openLink(try updater.profile.bindings(in: peripheral.services))
+                link = try await peripheral.openLink(try await bindings(on: peripheral))
                 return
             } catch {
                 switch error.code {
@@ -144,12 +158,21 @@ extension BlockAckUpdate {
                         .refused, phase: .discover, reason: "noKnownService",
                         message: "it offers no update that this tool knows (\(error.message)); a device with other "
                             + "UUIDs needs --profile", cause: error)
-                case .notFound, .connectFailed, .subscribeRefused, .attributeError, .environment, .permission,
-                    .cancelled:
+                case .notFound, .connectFailed, .servicesUnresolved, .bondMismatch, .subscribeRefused, .attributeError,
+                    .environment, .permission, .cancelled:
                     throw failure(error)
                 }
             }
         }
+    }
+
+    /// Where the device has what the protocol needs; it may show it a moment after it is connected.
+    private func bindings(on peripheral: any Peripheral) async throws(TransportError) -> [Endpoint: EndpointBinding] {
+        let profile = updater.profile
+        let services = await peripheral.services(within: Self.lateServices) { services in
+            (try? profile.bindings(in: services)) != nil
+        }
+        return try profile.bindings(in: services)
     }
 
     /// Makes the link anew after it was lost.
@@ -338,7 +361,8 @@ extension BlockAckUpdate {
                 switch error.code {
                 case .cancelled: throw failure(error)
                 case .environment, .permission: throw unverified("the device accepted it, but \(error.message)")
-                case .notFound, .connectFailed, .disconnected, .timeout, .missing, .subscribeRefused, .attributeError:
+                case .notFound, .connectFailed, .disconnected, .servicesUnresolved, .bondMismatch, .timeout, .missing,
+                    .subscribeRefused, .attributeError:
                     log("not back yet (\(error.message))")
                 }
             }
@@ -375,20 +399,18 @@ extension BlockAckUpdate {
 // MARK: Versions
 
 extension BlockAckUpdate {
-    private var versionLocation: (service: BluetoothUUID, characteristic: BluetoothUUID)? {
+    private func versionLocation() async -> (service: BluetoothUUID, characteristic: BluetoothUUID)? {
         guard let uuid = updater.profile.versionCharacteristic, let peripheral else { return nil }
-        for service in peripheral.services {
-            for characteristic in service.characteristics
-            where characteristic.uuid == uuid && characteristic.properties.contains(.read) {
-                return (service.uuid, uuid)
-            }
+        // A device that had one has one again, maybe a moment later.
+        let services = await peripheral.services(within: hasVersion ? Self.lateServices : .zero) { services in
+            services.contains { $0.canRead(uuid) }
         }
-        return nil
+        return services.first { $0.canRead(uuid) }.map { ($0.uuid, uuid) }
     }
 
     /// The version that runs, where the device can tell.
     private func readVersion() async -> String? {
-        guard let location = versionLocation, let peripheral else { return nil }
+        guard let location = await versionLocation(), let peripheral else { return nil }
         do throws(TransportError) {
             let bytes = try await peripheral.read(location.characteristic, of: location.service)
             // Some devices end the text with a zero byte.
@@ -462,5 +484,11 @@ extension BlockAckUpdate {
         // Once the verdict was asked for, only the device's own no tells what it runs.
         let isUndecided = checkpoint.completeWritten && error.code != .refused
         return UpdateError(error, phase: teller.phase, deviceState: isUndecided ? .unknown : deviceState)
+    }
+}
+
+extension GATTService {
+    fileprivate func canRead(_ uuid: BluetoothUUID) -> Bool {
+        characteristics.contains { $0.uuid == uuid && $0.properties.contains(.read) }
     }
 }

@@ -111,6 +111,8 @@ public struct UpdateError: Error, Sendable {
             case .notFound: (.notFound, "notFound")
             case .connectFailed: (.connectFailed, "connectFailed")
             case .disconnected: (.linkLost, "linkLost")
+            case .servicesUnresolved: (.silent, "servicesUnresolved")
+            case .bondMismatch: (.refused, "bondMismatch")
             case .timeout: (.silent, "noAnswer")
             case .missing: (.refused, "serviceMissing")
             case .subscribeRefused: (.refused, "subscribeRefused")

@@ -5,9 +5,17 @@ import DFUTransport
 struct SimulatedPeripheral: Peripheral {
     let station: SimulatedStation
     let connection: Int
-    let services: [GATTService]
+    let table: [GATTService]
+
+    let wasConnected = false
 
     var address: String { station.address }
+
+    func services(
+        within limit: Duration, until isEnough: @escaping @Sendable ([GATTService]) -> Bool
+    ) async -> [GATTService] {
+        table
+    }
 
     func read(_ characteristic: BluetoothUUID, of service: BluetoothUUID) async throws(TransportError) -> [UInt8] {
         try require(.read, of: characteristic, in: service)
@@ -35,7 +43,7 @@ struct SimulatedPeripheral: Peripheral {
     private func require(
         _ property: GATTCharacteristic.Properties, of characteristic: BluetoothUUID, in service: BluetoothUUID
     ) throws(TransportError) {
-        guard let service = services.first(where: { $0.uuid == service }) else {
+        guard let service = table.first(where: { $0.uuid == service }) else {
             throw TransportError(.missing, message: "The device has no service \(service).")
         }
         guard let found = service.characteristics.first(where: { $0.uuid == characteristic }) else {

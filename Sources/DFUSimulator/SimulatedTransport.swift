@@ -44,7 +44,7 @@ public final class SimulatedTransport: Transport {
         let station = stations[device]
         while true {
             if let station, let (connection, services) = station.connect() {
-                let peripheral = SimulatedPeripheral(station: station, connection: connection, services: services)
+                let peripheral = SimulatedPeripheral(station: station, connection: connection, table: services)
                 try await discover(peripheral, before: end)
                 return peripheral
             }
@@ -62,7 +62,7 @@ public final class SimulatedTransport: Transport {
 
     /// Exchanges the MTU, and resolves the services and the characteristics of each.
     private func discover(_ peripheral: SimulatedPeripheral, before end: Duration) async throws(TransportError) {
-        for _ in 0..<(2 + peripheral.services.count) {
+        for _ in 0..<(2 + peripheral.table.count) {
             do {
                 _ = try await peripheral.station.request(.discover, on: peripheral.connection)
             } catch {

@@ -8,7 +8,7 @@ public protocol Transport: Sendable {
     /// waited for as long as `timeout` lasts. A device that is there already is found as well as one that appears.
     /// - Parameters:
     ///   - device: The device's address as the transport writes it.
-    ///   - timeout: The limit of the whole try.
+    ///   - timeout: The limit for the connection. Resolving the services may have a limit of its own.
     func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral
 }
 
@@ -17,8 +17,15 @@ public protocol Peripheral: Sendable {
     /// The address that is spoken to.
     var address: String { get }
 
-    /// The services it shows, in its order.
-    var services: [GATTService] { get }
+    /// Whether it was connected already: by another program, or by an earlier run that did not end the connection.
+    var wasConnected: Bool { get }
+
+    /// The services it shows, in its order, as soon as `isEnough` of them are there; what there is when the limit is over.
+    ///
+    /// A transport may learn of some a moment after it has connected.
+    func services(
+        within limit: Duration, until isEnough: @escaping @Sendable ([GATTService]) -> Bool
+    ) async -> [GATTService]
 
     /// Reads a characteristic's value.
     func read(_ characteristic: BluetoothUUID, of service: BluetoothUUID) async throws(TransportError) -> [UInt8]
@@ -30,6 +37,13 @@ public protocol Peripheral: Sendable {
 
     /// Ends the connection and waits until it is down. Harmless when it is down already.
     func disconnect() async
+}
+
+extension Peripheral {
+    /// The services it shows now, in its order.
+    public var services: [GATTService] {
+        get async { await services(within: .zero) { _ in true } }
+    }
 }
 
 /// How an endpoint of a procedure is found on a device.

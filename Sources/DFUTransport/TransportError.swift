@@ -8,6 +8,10 @@ public struct TransportError: Error, Sendable, Equatable {
         case connectFailed
         /// The connection is gone.
         case disconnected
+        /// The device was connected, but its services did not become known within the limit.
+        case servicesUnresolved
+        /// The keys kept from an earlier pairing do not fit the device any more.
+        case bondMismatch
         /// The device did not answer within the limit.
         case timeout
         /// A service or characteristic that was asked for is not there.

@@ -39,7 +39,7 @@ private struct World {
     /// One transfer over a new connection.
     func transfer() async throws -> Result<BlockAck.Transfer.Outcome, ProcedureError> {
         let peripheral = try await transport.connect(to: Self.address, timeout: .seconds(10))
-        let link = try await peripheral.openLink(DeviceProfile.band.bindings(in: peripheral.services))
+        let link = try await peripheral.openLink(DeviceProfile.band.bindings(in: await peripheral.services))
         var parameters = BlockAck.Parameters()
         parameters.gap = .fixed(.zero)
         var transfer = BlockAck.Transfer(image, by: parameters, maximumWriteLength: link.maximumWriteLength)

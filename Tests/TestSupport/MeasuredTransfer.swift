@@ -30,7 +30,7 @@ public struct MeasuredTransfer: Sendable {
         let readings = Locked<[(bytes: Int, time: VirtualTime.Instant)]>([])
         let (start, transfer, result) = try await world.run {
             let peripheral = try await transport.connect(to: address, timeout: .seconds(10))
-            let link = try await peripheral.openLink(profile.bindings(in: peripheral.services))
+            let link = try await peripheral.openLink(profile.bindings(in: await peripheral.services))
             var transfer = BlockAck.Transfer(
                 image, by: profile.blockAck, maximumWriteLength: link.maximumWriteLength)
             let observer = ProcedureObserver(progress: { _, progress in

@@ -38,9 +38,13 @@ private struct PipePeripheral: Peripheral {
     let program: PipedProgram
     let link: Locked<PipeLink?>
 
+    let wasConnected = false
+
     var address: String { "pipe" }
 
-    var services: [GATTService] {
+    func services(
+        within limit: Duration, until isEnough: @escaping @Sendable ([GATTService]) -> Bool
+    ) async -> [GATTService] {
         [
             GATTService(
                 uuid: BluetoothUUID(short: 0xFEE0),

@@ -19,12 +19,20 @@ package actor BlueZDaemon {
     package private(set) var tree = BlueZObjectTree()
 
     private let connection: DBusConnection
-    private var failure: TransportError?
+    /// Why it is of no use any more.
+    private(set) var failure: TransportError?
+    /// What is heard before the objects are known; nil afterwards.
+    private var early: [DBusEvent]? = []
+    private var observers: [UInt64: (Result<BlueZObjectTree, TransportError>) -> Void] = [:]
+    private var notified: [DBusObjectPath: ([UInt8]) -> Void] = [:]
     private var waiters: [UInt64: Waiter] = [:]
     private var lastID: UInt64 = 0
 
     /// BlueZ's name on the bus.
     package static let busName = "org.bluez"
+
+    /// The bus connection's thread.
+    nonisolated var executor: PollExecutor { connection.executor }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
 
@@ -51,13 +59,19 @@ package actor BlueZDaemon {
     }
 
     private func start(timeout: Duration) async throws(DBusError) {
-        // Before the objects are asked for, so that no change of them is missed; in one stream, so that they keep their
-        // order.
-        let changes = try await connection.subscribe(to: DBusMatchRule(sender: Self.busName))
-        let owners = try await connection.subscribe(
+        // Before the objects are asked for, so that no change of them is missed.
+        try await connection.subscribe(to: DBusMatchRule(sender: Self.busName)) { [weak self] event in
+            self?.assumeIsolated { $0.receive(event) }
+        }
+        try await connection.subscribe(
             to: DBusMatchRule(
                 sender: DBusConnection.busName, path: DBusConnection.busPath, interface: DBusConnection.busName,
-                member: "NameOwnerChanged", firstArgument: Self.busName))
+                member: "NameOwnerChanged", firstArgument: Self.busName)
+        ) { [weak self] event in
+            // Started by our own call: nobody had the name before.
+            guard case .signal(let signal) = event, signal.body.count == 3, signal.body[1] != .string("") else { return }
+            self?.assumeIsolated { $0.noteRestart() }
+        }
         let answer = try await connection.call(
             .call(
                 "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", at: .root, destination: Self.busName),
@@ -66,16 +80,10 @@ package actor BlueZDaemon {
             throw DBusError(.invalidMessage, message: "the owner of the name org.bluez is not BlueZ")
         }
         self.tree = tree
-        Task { [weak self] in
-            // What was sent before the answer is in it.
-            for await event in changes where !event.isSent(before: answer) { await self?.receive(event) }
-        }
-        Task { [weak self] in
-            for await case .signal(let signal) in owners where signal.body.count == 3 {
-                // Started by our own call: nobody had the name before.
-                if signal.body[1] != .string("") { await self?.noteRestart() }
-            }
-        }
+        // What was sent before the answer is in it.
+        let later = (early ?? []).filter { !$0.isSent(before: answer) }
+        early = nil
+        later.forEach(receive)
     }
 
     // MARK: Asking
@@ -139,10 +147,35 @@ package actor BlueZDaemon {
 
     // MARK: Hearing
 
+    /// Has `body` called on the thread after each change, and with the failure that is the end.
+    ///
+    /// - Returns: What `endObserving` takes.
+    func observe(_ body: @escaping (Result<BlueZObjectTree, TransportError>) -> Void) -> UInt64 {
+        lastID += 1
+        observers[lastID] = body
+        if let failure { body(.failure(failure)) }
+        return lastID
+    }
+
+    func endObserving(_ id: UInt64) {
+        observers[id] = nil
+    }
+
+    /// Has `body` called on the thread with each value that a characteristic notifies on the bus; nil: no more.
+    func setNotified(_ path: DBusObjectPath, _ body: (([UInt8]) -> Void)?) {
+        notified[path] = body
+    }
+
     private func receive(_ event: DBusEvent) {
+        guard early == nil else {
+            early?.append(event)
+            return
+        }
         switch event {
         case .signal(let signal):
             tree.receive(signal)
+            if let path = signal.path, let body = notified[path], let value = signal.notifiedValue { body(value) }
+            for body in observers.values { body(.success(tree)) }
             for (id, waiter) in waiters where waiter.condition(tree) { finish(id, .fulfilled(tree)) }
         case .disconnected: fail(TransportError(.busGone("it ended the connection"), during: .look))
         }
@@ -156,7 +189,18 @@ package actor BlueZDaemon {
         guard failure == nil else { return }
         failure = error
         tree = BlueZObjectTree()
+        for body in observers.values { body(.failure(error)) }
         for id in waiters.keys { finish(id, .failed(error)) }
+    }
+}
+
+extension DBusMessage {
+    /// The value that a characteristic notifies, where this signal tells of one.
+    fileprivate var notifiedValue: [UInt8]? {
+        guard member == "PropertiesChanged", body.first == .string(BlueZInterface.characteristic), body.count == 3,
+            case .bytes(let value) = body[1].properties?["Value"]
+        else { return nil }
+        return value
     }
 }
 

@@ -26,6 +26,9 @@ package struct BlueZDevice: Sendable, Equatable {
     package var areServicesResolved: Bool
     /// The services it advertises, or has.
     package var services: [BluetoothUUID]
+
+    /// Whether it was heard in the scan that runs or was the last.
+    package var isHeard: Bool { signalStrength != nil }
 }
 
 extension BlueZObjectTree {

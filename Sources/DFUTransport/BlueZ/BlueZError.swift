@@ -42,6 +42,18 @@ package enum BlueZError: Error, Sendable, Hashable {
     /// Anything else; BlueZ's text, or the error's name where there is none.
     case other(String)
 
+    /// What BlueZ said, or what stands for it.
+    var text: String {
+        switch self {
+        case .busGone(let text), .connectAborted(let text), .classicLink(let text), .authentication(let text),
+            .other(let text):
+            text
+        case .attribute, .serviceMissing, .serviceSilent, .accessDenied, .objectGone, .notReady, .inProgress,
+            .alreadyConnected, .notConnected, .notPaired, .held, .notSupported, .timedOut, .cancelled:
+            "\(self)"
+        }
+    }
+
     /// Reads an error.
     package init(_ error: DBusError) {
         switch error.code {

@@ -5,7 +5,7 @@ struct Subscription {
     var owner: String?
     /// What the bus was asked for, and counts.
     var addedRules: [DBusMatchRule] = []
-    var events: AsyncStream<DBusEvent>.Continuation
+    var receive: @Sendable (DBusEvent) -> Void
 }
 
 extension DBusConnection {
@@ -15,21 +15,41 @@ extension DBusConnection {
     /// cancelled. Only what comes from the owner of the rule's sender is let through, whoever else sends the like.
     /// - Throws: `answered`, `timeout`, `disconnected`.
     package func subscribe(to rule: DBusMatchRule) async throws(DBusError) -> AsyncStream<DBusEvent> {
+        let (stream, events) = AsyncStream.makeStream(of: DBusEvent.self)
+        do {
+            let id = try await subscribe(to: rule) { event in
+                events.yield(event)
+                if event == .disconnected { events.finish() }
+            }
+            events.onTermination = { [weak self] _ in self?.onThread { $0.unsubscribe(id) } }
+        } catch {
+            events.finish()
+            throw error
+        }
+        return stream
+    }
+
+    /// Has `receive` called on the connection's thread with each signal, at its place among all that is received, until
+    /// `unsubscribe`; the rest is as with the stream.
+    ///
+    /// - Throws: `answered`, `timeout`, `disconnected`.
+    @discardableResult
+    package func subscribe(
+        to rule: DBusMatchRule, _ receive: @escaping @Sendable (DBusEvent) -> Void
+    ) async throws(DBusError) -> UInt64 {
         lastID += 1
         let id = lastID
-        let (stream, events) = AsyncStream.makeStream(of: DBusEvent.self)
-        events.onTermination = { [weak self] _ in self?.onThread { $0.unsubscribe(id) } }
-        subscriptions[id] = Subscription(rule: rule, owner: rule.sender, events: events)
+        subscriptions[id] = Subscription(rule: rule, owner: rule.sender, receive: receive)
         do {
             if let sender = rule.sender, !sender.hasPrefix(":"), sender != Self.busName {
                 try await follow(sender, for: id)
             }
             try await add(rule, for: id)
         } catch {
-            events.finish()
+            unsubscribe(id)
             throw error
         }
-        return stream
+        return id
     }
 
     /// Keeps a subscription's `owner` true to a name that changes hands.
@@ -53,7 +73,8 @@ extension DBusConnection {
         subscriptions[id]?.addedRules.append(rule)
     }
 
-    private func unsubscribe(_ id: UInt64) {
+    /// Ends a subscription. Harmless when it is over.
+    package func unsubscribe(_ id: UInt64) {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return }
         for rule in subscription.addedRules {
             var message = DBusMessage.call(
@@ -75,16 +96,14 @@ extension DBusConnection {
             }
         }
         for subscription in subscriptions.values where subscription.rule.matches(signal, owner: subscription.owner) {
-            subscription.events.yield(.signal(signal))
+            subscription.receive(.signal(signal))
         }
     }
 
     /// Tells all that the connection is gone.
     func endSubscriptions() {
-        for subscription in subscriptions.values {
-            subscription.events.yield(.disconnected)
-            subscription.events.finish()
-        }
-        subscriptions.removeAll()
+        let ended = subscriptions.values
+        subscriptions = [:]
+        for subscription in ended { subscription.receive(.disconnected) }
     }
 }

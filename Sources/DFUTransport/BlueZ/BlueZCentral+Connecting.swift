@@ -1,0 +1,157 @@
+extension BlueZCentral {
+    /// The limit for a device's services to be resolved.
+    private static let discoveryLimit = Duration.seconds(60)
+    /// How long a device may still be shown as connected after a connection failed: BlueZ takes its time to notice.
+    private static let settlingLimit = Duration.seconds(1)
+    /// How long the end of a connection is waited for: BlueZ leaves its profiles 2 s (`DISCONNECT_TIMER`, src/device.c).
+    private static let disconnectLimit = Duration.seconds(3)
+    /// How long a device that is not heard, but remembered, is listened for before it is called all the same.
+    private static let patience = Duration.seconds(10)
+    /// So often in a row a device with kept keys may be lost right after it was connected.
+    private static let mostEarlyLosses = 3
+
+    /// Connects to a device when it is heard, and resolves its services.
+    ///
+    /// - Throws: `notFound`, `connectFailed`, `disconnected`, `servicesUnresolved`, `bondMismatch`, `environment`,
+    ///   `permission`, `cancelled`.
+    func connect(
+        to address: String, before deadline: ContinuousClock.Instant
+    ) async throws(TransportError) -> BlueZPeripheral {
+        guard earlyLosses[address, default: 0] < Self.mostEarlyLosses else {
+            earlyLosses[address] = nil
+            throw TransportError(
+                .bondMismatch,
+                message: "the stored pairing no longer fits; remove it (dfu forget \(address)) and pair again")
+        }
+        while true {
+            let path = try await locate(address, before: deadline)
+            let isHeldByOthers = tree.device(at: path)?.isConnected == true
+            guard try await connectInTurn(path, before: deadline) else {
+                log?("BlueZ has forgotten \(address) meanwhile: looking for it again")
+                continue
+            }
+            try await resolveServices(of: path, address)
+            return BlueZPeripheral(central: self, path: path, address: address, wasConnected: isHeldByOthers)
+        }
+    }
+
+    /// Finds the device's object: it has to be heard, or connected.
+    private func locate(
+        _ address: String, before deadline: ContinuousClock.Instant
+    ) async throws(TransportError) -> DBusObjectPath {
+        try requireAdapter()
+        if let device = tree.device(address, of: adapter), device.isHeard || device.isConnected { return device.path }
+        let limit = ContinuousClock.now.duration(to: deadline)
+        let isRemembered = tree.device(address, of: adapter) != nil
+        let devices = try await scan(for: isRemembered ? min(limit, Self.patience) : max(limit, .zero)) { devices in
+            devices.contains { $0.address == address && ($0.isHeard || $0.isConnected) }
+        }
+        guard let device = devices.first(where: { $0.address == address }),
+            device.isHeard || device.isConnected || ContinuousClock.now < deadline
+        else {
+            throw TransportError(.notFound, message: "it was not heard within \(limit.inSeconds)")
+        }
+        return device.path
+    }
+
+    /// Connects, one device after the other.
+    ///
+    /// - Returns: False where BlueZ does not know the object any more.
+    private func connectInTurn(
+        _ path: DBusObjectPath, before deadline: ContinuousClock.Instant
+    ) async throws(TransportError) -> Bool {
+        guard await connectTurn.enter() else { throw TransportError(.cancelled, during: .connect) }
+        defer { connectTurn.leave() }
+        guard tree.device(at: path)?.isConnected != true else { return true }
+        isConnecting = true
+        // Many controllers cannot listen and connect at once.
+        try? await switchDiscovery()
+        let result: Result<Bool, TransportError>
+        do throws(TransportError) {
+            result = .success(try await connectOnce(path, within: max(ContinuousClock.now.duration(to: deadline), .seconds(1))))
+        } catch {
+            result = .failure(error)
+        }
+        isConnecting = false
+        await Task { try? await switchDiscovery() }.value
+        return try result.get()
+    }
+
+    private func connectOnce(_ path: DBusObjectPath, within limit: Duration) async throws(TransportError) -> Bool {
+        do throws(BlueZError) {
+            _ = try await call("Connect", of: BlueZInterface.device, at: path, limit: limit)
+            return true
+        } catch {
+            switch error {
+            case .alreadyConnected: return true
+            case .objectGone:
+                try requireAdapter()
+                return false
+            case .timedOut:
+                await abandon(path)
+                throw TransportError(.connectFailed, message: "no connection within \(limit.inSeconds)")
+            case .cancelled:
+                await abandon(path)
+                throw TransportError(.cancelled, during: .connect)
+            default: break
+            }
+            try requireAdapter()
+            // BlueZ shows an attempt that failed as a connection for a moment, and sometimes it is one.
+            let isOver = try await daemon.wait(Self.settlingLimit) { $0.device(at: path)?.isConnected != true }
+            if isOver == nil {
+                log?("BlueZ says that connecting failed (\(error.text)), and shows a connection: it is used")
+                return true
+            }
+            throw TransportError(error, during: .connect)
+        }
+    }
+
+    private func resolveServices(of path: DBusObjectPath, _ address: String) async throws(TransportError) {
+        let tree: BlueZObjectTree?
+        do throws(TransportError) {
+            tree = try await daemon.wait(Self.discoveryLimit) { tree in
+                guard let device = tree.device(at: path), device.isConnected else { return true }
+                return device.areServicesResolved
+            }
+        } catch {
+            await abandon(path)
+            throw error
+        }
+        guard let tree else {
+            await abandon(path)
+            throw TransportError(
+                .servicesUnresolved,
+                message: "its services were not resolved within \(Self.discoveryLimit.inSeconds); bring it closer, or "
+                    + "restart it")
+        }
+        guard tree.device(at: path)?.isConnected == true else {
+            try requireAdapter()
+            noteLoss(of: address, at: path, isEarly: true)
+            throw TransportError(.disconnected, message: "the connection was lost while its services were resolved")
+        }
+    }
+
+    /// Takes note of the end of a connection. A device that lost its keys ends it as soon as they are asked for.
+    func noteLoss(of address: String, at path: DBusObjectPath, isEarly: Bool) {
+        let isBonded = tree.device(at: path)?.isBonded == true
+        earlyLosses[address] = isEarly && isBonded ? earlyLosses[address, default: 0] + 1 : nil
+    }
+
+    /// Ends a connection, or the attempt at one, in a task of its own: what the caller is stopped for must not stop it.
+    func abandon(_ path: DBusObjectPath) async {
+        await Task { await disconnect(path) }.value
+    }
+
+    private func disconnect(_ path: DBusObjectPath) async {
+        let elapsed = ContinuousClock.now
+        // Where it fails there is nothing to end; where it does not answer, there is nothing more to do.
+        _ = try? await call("Disconnect", of: BlueZInterface.device, at: path, limit: Self.disconnectLimit)
+        let left = Self.disconnectLimit - elapsed.duration(to: .now)
+        _ = try? await daemon.wait(max(left, .zero)) { $0.device(at: path)?.isConnected != true }
+    }
+}
+
+extension Duration {
+    /// So many whole seconds, for people.
+    var inSeconds: String { "\(components.seconds) s" }
+}

@@ -1,0 +1,163 @@
+/// One adapter at work: it listens for devices, and connects to one at a time.
+///
+/// It lives on the bus connection's thread.
+actor BlueZCentral {
+    /// The limit of a call that only this machine's software answers.
+    static let callLimit = Duration.seconds(10)
+
+    let daemon: BlueZDaemon
+    nonisolated let adapter: DBusObjectPath
+    nonisolated let log: (@Sendable (String) -> Void)?
+    /// A controller makes one connection at a time: BlueZ refuses, or fails, the second.
+    let connectTurn = Turnstile()
+    /// Whether a connection is being made, for which the controller is not to scan.
+    var isConnecting = false
+    /// How often in a row a device with kept keys was lost right after it was connected.
+    var earlyLosses: [String: Int] = [:]
+
+    private let discoveryTurn = Turnstile()
+    private var listeners = 0
+    private var discovery = Discovery.off
+
+    private enum Discovery {
+        case off
+        case on
+        /// Another program's, which BlueZ does not let us join.
+        case foreign
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { daemon.unownedExecutor }
+
+    init(daemon: BlueZDaemon, adapter: DBusObjectPath, log: (@Sendable (String) -> Void)?) {
+        self.daemon = daemon
+        self.adapter = adapter
+        self.log = log
+    }
+
+    /// The objects as they are now.
+    var tree: BlueZObjectTree { daemon.assumeIsolated { $0.tree } }
+
+    /// The devices that BlueZ knows by this adapter.
+    var devices: [BlueZDevice] { tree.devices(of: adapter) }
+
+    // MARK: The adapter
+
+    /// The adapter that the options mean, which is on.
+    static func adapter(
+        of daemon: BlueZDaemon, _ options: BlueZTransport.Options
+    ) async throws(TransportError) -> DBusObjectPath {
+        let tree = await daemon.tree
+        do {
+            return try tree.usableAdapter(named: options.adapter).path
+        } catch {
+            guard options.powersOn,
+                let adapter = tree.adapters.first(where: { options.adapter == nil || $0.name == options.adapter }),
+                !adapter.isBlocked
+            else { throw error }
+            try await powerOn(adapter, of: daemon)
+            return adapter.path
+        }
+    }
+
+    private static func powerOn(_ adapter: BlueZAdapter, of daemon: BlueZDaemon) async throws(TransportError) {
+        do throws(BlueZError) {
+            _ = try await daemon.call(
+                "Set", of: "org.freedesktop.DBus.Properties", at: adapter.path,
+                body: [.string(BlueZInterface.adapter), .string("Powered"), .variant(.boolean(true))],
+                timeout: callLimit)
+        } catch {
+            throw TransportError(
+                .environment, message: "the adapter \(adapter.name) cannot be switched on (\(error.text))")
+        }
+        let path = adapter.path
+        guard try await daemon.wait(callLimit, until: { $0.adapter(at: path)?.isPowered == true }) != nil else {
+            throw TransportError(.environment, message: "the adapter \(adapter.name) does not come on")
+        }
+    }
+
+    /// Fails where the adapter has been pulled out, or switched off.
+    func requireAdapter() throws(TransportError) {
+        if let failure = daemon.assumeIsolated({ $0.failure }) { throw failure }
+        guard let state = tree.adapter(at: adapter) else {
+            throw TransportError(
+                .environment, message: "the adapter \(adapter.lastComponent) disappeared; plug it in again")
+        }
+        guard state.isPowered else {
+            throw TransportError(
+                .environment, message: "the adapter \(state.name) was switched off (bluetoothctl power on)")
+        }
+    }
+
+    // MARK: Listening
+
+    /// See `BlueZTransport.scan`.
+    func scan(
+        for limit: Duration, until isEnough: @escaping @Sendable ([BlueZDevice]) -> Bool
+    ) async throws(TransportError) -> [BlueZDevice] {
+        try requireAdapter()
+        listeners += 1
+        do throws(TransportError) {
+            try await switchDiscovery()
+            let adapter = adapter
+            let last = try await daemon.wait(limit) { tree in
+                tree.adapter(at: adapter)?.isPowered != true || isEnough(tree.devices(of: adapter))
+            }
+            // Before the discovery ends: BlueZ then forgets how each was heard.
+            let devices = (last ?? tree).devices(of: adapter)
+            try requireAdapter()
+            if discovery == .foreign, !devices.contains(where: \.isHeard) {
+                throw TransportError(.inProgress, during: .scan)
+            }
+            await endListening()
+            return devices
+        } catch {
+            await endListening()
+            throw error
+        }
+    }
+
+    private func endListening() async {
+        listeners -= 1
+        // What the task is stopped for must not stop this.
+        await Task { try? await switchDiscovery() }.value
+    }
+
+    /// Starts or stops the discovery as it is wanted now.
+    func switchDiscovery() async throws(TransportError) {
+        guard await discoveryTurn.enter() else { throw TransportError(.cancelled, during: .scan) }
+        defer { discoveryTurn.leave() }
+        let isWanted = listeners > 0 && !isConnecting
+        switch (isWanted, discovery) {
+        case (true, .off): try await startDiscovery()
+        case (false, .on):
+            discovery = .off
+            // Where it fails, an earlier stop is not finished, or the adapter is gone.
+            _ = try? await call("StopDiscovery", of: BlueZInterface.adapter, at: adapter)
+        case (false, .foreign): discovery = .off
+        case (true, .on), (true, .foreign), (false, .off): break
+        }
+    }
+
+    private func startDiscovery() async throws(TransportError) {
+        do throws(BlueZError) {
+            let filter = DBusValue.properties(["Transport": .string("le")])
+            _ = try await call("SetDiscoveryFilter", of: BlueZInterface.adapter, at: adapter, [filter])
+            _ = try await call("StartDiscovery", of: BlueZInterface.adapter, at: adapter)
+            discovery = .on
+        } catch .inProgress {
+            log?("another program scans with \(adapter.lastComponent): listening to what it hears")
+            discovery = .foreign
+        } catch {
+            try requireAdapter()
+            throw TransportError(error, during: .scan)
+        }
+    }
+
+    /// Calls a method, within a limit.
+    func call(
+        _ member: String, of interface: String, at path: DBusObjectPath, _ body: [DBusValue] = [],
+        limit: Duration = callLimit
+    ) async throws(BlueZError) -> [DBusValue] {
+        try await daemon.call(member, of: interface, at: path, body: body, timeout: limit)
+    }
+}

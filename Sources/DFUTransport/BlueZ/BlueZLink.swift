@@ -1,0 +1,302 @@
+import DFUProtocol
+private import Glibc
+
+/// An open way to a device's endpoints by BlueZ: through its sockets where it gives them, by calls where it does not.
+///
+/// It lives on the bus connection's thread, but for packets that a socket takes at once.
+actor BlueZLink: Link {
+    /// The longest value of an attribute, and what BlueZ reads of a record at once (bluez/bluez #1466).
+    private static let longestWrite = 512
+    /// What an MTU is where nothing is known of it (Bluetooth Core 5.4, volume 3, part G, 5.2.1).
+    private static let smallestMTU = 23
+    /// How long after its sockets BlueZ may tell that the connection is over.
+    private static let newsLimit = Duration.milliseconds(300)
+    /// A connection that is lost sooner than this was lost early.
+    private static let earlyLimit = Duration.seconds(2)
+
+    private enum Writer {
+        case socket(FileDescriptor)
+        case calls(DBusObjectPath, type: String)
+    }
+
+    /// What brings notifications.
+    private enum Reader {
+        case socket(FileDescriptor, watch: PollExecutor.Watch)
+        case signals(DBusObjectPath)
+    }
+
+    /// A packet that waits for room in a socket.
+    private struct Blocked {
+        var watch: PollExecutor.Watch
+        var timer: PollExecutor.Timer
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    nonisolated let maximumWriteLength: Int
+    private nonisolated let writers: [Endpoint: Writer]
+    private nonisolated let events = LinkEvents()
+    private let central: BlueZCentral
+    private let device: DBusObjectPath
+    private let address: String
+    private let begin = ContinuousClock.now
+    private var readers: [Endpoint: Reader] = [:]
+    private var observer: UInt64?
+    private var blocked: Blocked?
+    private var isOver = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { central.unownedExecutor }
+
+    private init(
+        _ central: BlueZCentral, _ device: DBusObjectPath, address: String, writers: [Endpoint: Writer],
+        maximumWriteLength: Int
+    ) {
+        self.central = central
+        self.device = device
+        self.address = address
+        self.writers = writers
+        self.maximumWriteLength = maximumWriteLength
+    }
+
+    // MARK: Opening
+
+    static func open(
+        _ bindings: [Endpoint: EndpointBinding], of device: DBusObjectPath, address: String, _ central: BlueZCentral
+    ) async throws(TransportError) -> BlueZLink {
+        var writers: [Endpoint: Writer] = [:]
+        var notifying: [(Endpoint, BlueZCharacteristic)] = []
+        var mtus: [Int] = []
+        for (endpoint, binding) in bindings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let object = try await central.tree.object(of: binding.characteristic, in: binding.service, at: device)
+            switch binding.use {
+            case .notify: notifying.append((endpoint, object))
+            case .write:
+                writers[endpoint] = .calls(object.path, type: "request")
+                mtus.append(object.mtu ?? smallestMTU)
+            case .writeWithoutResponse:
+                let (writer, mtu) = try await acquireWriter(of: object, central)
+                writers[endpoint] = writer.map(Writer.socket) ?? .calls(object.path, type: "command")
+                mtus.append(mtu ?? object.mtu ?? smallestMTU)
+            }
+        }
+        let link = BlueZLink(
+            central, device, address: address, writers: writers,
+            maximumWriteLength: min((mtus.min() ?? smallestMTU) - 3, longestWrite))
+        await link.watchConnection()
+        do throws(TransportError) {
+            for (endpoint, object) in notifying { try await link.subscribe(endpoint, to: object) }
+        } catch {
+            await link.close()
+            throw error
+        }
+        return link
+    }
+
+    /// A socket of our own to write commands to; nil where BlueZ gives none.
+    private static func acquireWriter(
+        of object: BlueZCharacteristic, _ central: BlueZCentral
+    ) async throws(TransportError) -> (socket: FileDescriptor?, mtu: Int?) {
+        do throws(BlueZError) {
+            let answer = try await central.call(
+                "AcquireWrite", of: BlueZInterface.characteristic, at: object.path, [.properties([:])])
+            guard case .fileDescriptor(let socket) = answer.first, case .uint16(let mtu) = answer.last else {
+                return (nil, nil)
+            }
+            return (socket, Int(mtu))
+        } catch {
+            switch error {
+            case .notSupported, .objectGone: return (nil, nil)
+            default: throw TransportError(error, during: .write)
+            }
+        }
+    }
+
+    private func watchConnection() {
+        observer = central.daemon.assumeIsolated { daemon in
+            daemon.observe { [weak self] result in
+                guard let self else { return }
+                assumeIsolated { link in
+                    if case .success(let tree) = result, tree.device(at: link.device)?.isConnected == true { return }
+                    link.end()
+                }
+            }
+        }
+    }
+
+    /// Subscribes, by a socket of our own, or by calls where BlueZ gives none.
+    private func subscribe(_ endpoint: Endpoint, to object: BlueZCharacteristic) async throws(TransportError) {
+        do throws(BlueZError) {
+            let answer = try await central.call(
+                "AcquireNotify", of: BlueZInterface.characteristic, at: object.path, [.properties([:])],
+                limit: .seconds(30))
+            guard case .fileDescriptor(let socket) = answer.first else { throw .notSupported }
+            listen(to: socket, for: endpoint, object.path)
+            return
+        } catch {
+            switch error {
+            case .notSupported, .inProgress, .objectGone: break
+            default: throw TransportError(error, during: .subscribe)
+            }
+        }
+        try await startNotify(endpoint, object.path)
+    }
+
+    private func startNotify(_ endpoint: Endpoint, _ path: DBusObjectPath) async throws(TransportError) {
+        listen(toValuesOf: path, for: endpoint)
+        do throws(BlueZError) {
+            _ = try await central.call(
+                "StartNotify", of: BlueZInterface.characteristic, at: path, limit: .seconds(30))
+        } catch {
+            throw TransportError(error, during: .subscribe)
+        }
+    }
+
+    private func listen(toValuesOf path: DBusObjectPath, for endpoint: Endpoint) {
+        let events = events
+        readers[endpoint] = .signals(path)
+        central.daemon.assumeIsolated { daemon in
+            daemon.setNotified(path) { events.send(.notification($0, from: endpoint)) }
+        }
+    }
+
+    private func listen(to socket: FileDescriptor, for endpoint: Endpoint, _ path: DBusObjectPath) {
+        let watch = central.daemon.executor.watch(socket.number, for: .readable) { [weak self] _ in
+            self?.assumeIsolated { $0.receive(from: socket, for: endpoint, path) }
+        }
+        readers[endpoint] = .socket(socket, watch: watch)
+    }
+
+    // MARK: Hearing
+
+    nonisolated func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?) {
+        events.setReceiver(receiver)
+    }
+
+    private func receive(from socket: FileDescriptor, for endpoint: Endpoint, _ path: DBusObjectPath) {
+        guard !takeNotifications(from: socket, for: endpoint) else { return }
+        if case .socket(_, let watch) = readers.removeValue(forKey: endpoint) { central.daemon.executor.unwatch(watch) }
+        // The end of the connection; or BlueZ has only closed the socket (hbldh/bleak #1885).
+        central.daemon.executor.after(Self.newsLimit) { [weak self] in
+            self?.assumeIsolated { link in
+                guard !link.isOver else { return }
+                link.central.log?("BlueZ has closed the socket for notifications: subscribing without one")
+                Task {
+                    guard (try? await link.startNotify(endpoint, path)) == nil else { return }
+                    link.end()
+                }
+            }
+        }
+    }
+
+    /// Takes what there is in a socket; false at its end.
+    private func takeNotifications(from socket: FileDescriptor, for endpoint: Endpoint) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: Self.longestWrite)
+        while true {
+            let count = recv(socket.number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 {
+                events.send(.notification(Array(buffer[..<count]), from: endpoint))
+            } else if count == 0 {
+                return false
+            } else if errno != EINTR {
+                return errno == EAGAIN
+            }
+        }
+    }
+
+    /// The connection is over.
+    private func end() {
+        guard !isOver else { return }
+        // What came before the end is heard before it.
+        for (endpoint, reader) in readers {
+            if case .socket(let socket, _) = reader { _ = takeNotifications(from: socket, for: endpoint) }
+        }
+        let isEarly = begin.duration(to: .now) < Self.earlyLimit
+        central.assumeIsolated { $0.noteLoss(of: address, at: device, isEarly: isEarly) }
+        release()
+        events.send(.disconnected)
+    }
+
+    /// Gives back what BlueZ gave for the link. Harmless when it is over.
+    func close() async {
+        guard !isOver else { return }
+        let readers = readers
+        release()
+        events.send(.disconnected)
+        for case .signals(let path) in readers.values {
+            // The device hears of it with the end of the connection at the latest.
+            _ = try? await central.call(
+                "StopNotify", of: BlueZInterface.characteristic, at: path, limit: .seconds(1))
+        }
+    }
+
+    private func release() {
+        isOver = true
+        for reader in readers.values {
+            switch reader {
+            case .socket(_, let watch): central.daemon.executor.unwatch(watch)
+            case .signals(let path): central.daemon.assumeIsolated { $0.setNotified(path, nil) }
+            }
+        }
+        readers = [:]
+        if let observer { central.daemon.assumeIsolated { $0.endObserving(observer) } }
+        observer = nil
+        // Its next try tells why.
+        unblock(isWritable: true)
+    }
+
+    // MARK: Writing
+
+    nonisolated func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError) {
+        precondition(bytes.count <= maximumWriteLength, "\(bytes.count) bytes are too many for one write")
+        guard let writer = writers[endpoint] else { preconditionFailure("the link has no endpoint \(endpoint)") }
+        switch writer {
+        case .socket(let socket):
+            while try !send(bytes, to: socket) { try await waitUntilWritable(socket) }
+        case .calls(let path, let type):
+            do throws(BlueZError) {
+                _ = try await central.call(
+                    "WriteValue", of: BlueZInterface.characteristic, at: path,
+                    [.bytes(bytes), .properties(["type": .string(type)])], limit: BlueZPeripheral.requestLimit)
+            } catch {
+                throw TransportError(error, during: .write)
+            }
+        }
+    }
+
+    /// Queues a packet; false where the socket is full.
+    private nonisolated func send(_ bytes: [UInt8], to socket: FileDescriptor) throws(TransportError) -> Bool {
+        while true {
+            let count = Glibc.send(socket.number, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+            if count >= 0 { return true }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return false
+            // BlueZ closes it with the connection.
+            default: throw TransportError(.notConnected, during: .write)
+            }
+        }
+    }
+
+    /// Waits until a full socket takes something again, or is closed.
+    private func waitUntilWritable(_ socket: FileDescriptor) async throws(TransportError) {
+        guard !isOver else { throw TransportError(.notConnected, during: .write) }
+        precondition(blocked == nil, "packets are written one after the other")
+        let executor = central.daemon.executor
+        let isWritable = await withCheckedContinuation { continuation in
+            let watch = executor.watch(socket.number, for: .writable) { [weak self] _ in
+                self?.assumeIsolated { $0.unblock(isWritable: true) }
+            }
+            let timer = executor.after(BlueZPeripheral.requestLimit) { [weak self] in
+                self?.assumeIsolated { $0.unblock(isWritable: false) }
+            }
+            blocked = Blocked(watch: watch, timer: timer, continuation: continuation)
+        }
+        guard isWritable else { throw TransportError(.timedOut, during: .write) }
+    }
+
+    private func unblock(isWritable: Bool) {
+        guard let blocked = blocked.take() else { return }
+        central.daemon.executor.unwatch(blocked.watch)
+        central.daemon.executor.cancel(blocked.timer)
+        blocked.continuation.resume(returning: isWritable)
+    }
+}
