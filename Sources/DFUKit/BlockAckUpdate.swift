@@ -136,7 +136,8 @@ extension BlockAckUpdate {
     private func noteForeignConnection() {
         warn(
             "connectedAlready",
-            "it is connected already, by another program or an earlier run: that connection is used, and ended afterwards")
+            "it is connected already, by another program or an earlier run: that connection is used, and ended afterwards"
+        )
     }
 
     /// Subscribes; a link that is lost meanwhile is made again.

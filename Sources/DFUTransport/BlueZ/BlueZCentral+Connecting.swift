@@ -68,7 +68,8 @@ extension BlueZCentral {
         try? await switchDiscovery()
         let result: Result<Bool, TransportError>
         do throws(TransportError) {
-            result = .success(try await connectOnce(path, within: max(ContinuousClock.now.duration(to: deadline), .seconds(1))))
+            result = .success(
+                try await connectOnce(path, within: max(ContinuousClock.now.duration(to: deadline), .seconds(1))))
         } catch {
             result = .failure(error)
         }

@@ -69,7 +69,9 @@ package actor BlueZDaemon {
                 member: "NameOwnerChanged", firstArgument: Self.busName)
         ) { [weak self] event in
             // Started by our own call: nobody had the name before.
-            guard case .signal(let signal) = event, signal.body.count == 3, signal.body[1] != .string("") else { return }
+            guard case .signal(let signal) = event, signal.body.count == 3, signal.body[1] != .string("") else {
+                return
+            }
             self?.assumeIsolated { $0.noteRestart() }
         }
         let answer = try await connection.call(

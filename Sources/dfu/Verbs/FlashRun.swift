@@ -171,7 +171,10 @@ struct FlashRun: Sendable {
 
     private func simulatedBands(_ profile: DeviceProfile) throws(Failure) -> [SimulatedBand] {
         var bands: [SimulatedBand] = []
-        for id in flash.devices { bands.append(try SimulatedBand(id.simulated, profile: profile)) }
+        for id in flash.devices {
+            guard case .simulated(let simulated) = id.kind else { throw .notYet("a device on the air") }
+            bands.append(try SimulatedBand(simulated, profile: profile))
+        }
         return bands
     }
 
