@@ -22,10 +22,11 @@ enum Program {
     /// Apart from `main`, whose tasks would belong to the main actor: its thread is the one that waits here.
     private static func run(_ line: [String]) -> ExitStatus {
         let watch = SignalWatch()
-        let console = Console()
         let environment = ProcessInfo.processInfo.environment
+        let terminal = Terminal(environment: environment)
+        let console = Console(hasColor: terminal.hasColor)
         let session = Session(
-            console: console, terminal: Terminal(environment: environment), environment: environment,
+            console: console, terminal: terminal, environment: environment,
             interruption: { watch.interruption })
         // The only task without a parent: this thread watches the signals, and cancels it.
         let work = Task { watch.end(await session.run(line)) }

@@ -84,8 +84,8 @@ import Testing
         #expect(output == ["sim:band: done"])
         let text = errors.joined(separator: "\n")
         #expect(text.hasPrefix("\u{1B}[?25l"))
-        #expect(text.contains("\u{1B}[Kdfu: sim:band: warning: its battery is low\n"))
-        #expect(text.hasSuffix("\u{1B}[?25h"))
+        #expect(text.contains("\r\u{1B}[Jdfu: sim:band: warning: its battery is low\n"))
+        #expect(text.hasSuffix("\r\u{1B}[J\u{1B}[?25h"))
     }
 
     @Test("BAT-08 a failure names the device and the phase, and prints no result")

@@ -114,7 +114,7 @@ import Testing
     func bar() throws {
         let outcome = try FlashBench().flash(progress: "bar")
         #expect(outcome.errors.hasPrefix("\u{1B}[?25l"))
-        #expect(outcome.errors.hasSuffix("\r\u{1B}[K\u{1B}[?25h"))
+        #expect(outcome.errors.hasSuffix("\r\u{1B}[J\u{1B}[?25h"))
         #expect(outcome.output == "sim:band: updated: it runs 1.1.0 (before: 1.0.0)\n")
     }
 

@@ -12,7 +12,7 @@ import Testing
     ) -> String {
         var state = state
         change(&state)
-        return ProgressBar.draw(state, width: width, color: color)
+        return ProgressBar.draw([state], width: width, color: color)[0]
     }
 
     @Test func detailGivesWayInAFixedOrder() {
@@ -41,11 +41,13 @@ import Testing
                 for phase in phases {
                     for (bytes, total) in [(0, 0), (999_999_999, 1_000_000_000)] {
                         for rate in [nil, 99_999_999.0] {
-                            let line = ProgressBar.draw(
-                                ProgressBar.State(
-                                    name: name, phase: phase, bytes: bytes, total: total, bytesPerSecond: rate,
-                                    secondsLeft: rate.map { _ in 359_999 }), width: width, color: false)
-                            if line.columns >= width { Issue.record("\(width): \(line)") }
+                            let state = ProgressBar.State(
+                                name: name, phase: phase, bytes: bytes, total: total, bytesPerSecond: rate,
+                                secondsLeft: rate.map { _ in 359_999 })
+                            for line in ProgressBar.draw([state, self.state], width: width, color: false)
+                            where line.columns >= width {
+                                Issue.record("\(width): \(line)")
+                            }
                         }
                     }
                 }
@@ -86,5 +88,44 @@ import Testing
     @Test func namesCannotDoAnythingToTheTerminal() {
         let line = draw(width: 120) { $0.name = "a\u{1B}[2Jb\nc\r\u{202E}d" }
         #expect(line.hasPrefix("a\\u{1b}[2Jb\\u{a}c\\u{d}\\u{202e}d transfer"))
+    }
+
+    // MARK: Several lines
+
+    private let several = [
+        ProgressBar.State(
+            name: "sim:band/a", phase: "transfer", bytes: 600, total: 1000, bytesPerSecond: 100, secondsLeft: 4),
+        ProgressBar.State(name: "sim:band/long", phase: "reconnect", bytes: 1000, total: 1000),
+        ProgressBar.State(name: "手环", phase: "connect"),
+    ]
+
+    @Test func whatIsOfOneKindStandsInOneColumn() {
+        #expect(
+            ProgressBar.draw(several, width: 80, color: false) == [
+                "sim:band/a    transfer  [#########-------]  60 %     600 B    100 B/s 0:04 left",
+                "sim:band/long reconnect [################] 100 %    1.0 kB",
+                "手环          connect",
+            ])
+        #expect(
+            ProgressBar.draw(several, width: 40, color: false) == [
+                "sim:band/a    transfer   60 % 0:04 left",
+                "sim:band/long reconnect 100 %",
+                "手环          connect",
+            ])
+        #expect(
+            ProgressBar.draw(several, width: 16, color: false) == [
+                "…m:band/a  60 %", "…and/long 100 %", "手环",
+            ])
+    }
+
+    @Test func linesThatDoNotFitAreCounted() {
+        let states = (1...30).map { ProgressBar.State(name: "sim:band/\($0)", phase: "connect") }
+        #expect(
+            ProgressBar.draw(states, width: 40, height: 4, color: false) == [
+                "sim:band/1 connect", "sim:band/2 connect", "sim:band/3 connect", "and 27 more",
+            ])
+        #expect(ProgressBar.draw(states, width: 40, height: 30, color: false).last == "sim:band/30 connect")
+        #expect(ProgressBar.draw(states, width: 40, height: 1, color: false) == ["and 30 more"])
+        #expect(ProgressBar.draw([], width: 40, height: 1, color: false) == [])
     }
 }

@@ -3,13 +3,16 @@ private import Dispatch
 import FoundationEssentials
 private import Glibc
 
-/// The command's stdout and stderr, and the progress line at the bottom of a terminal.
+/// The command's stdout and stderr, and the progress lines at the bottom of a terminal.
 ///
 /// Lines are written on a queue of their own, in the order in which they came, so that a reader that is slow, stopped
 /// or gone never holds up an update.
+///
+/// While there are progress lines, the cursor waits, hidden, where the first of them begins. From there they are erased
+/// whole, also when the terminal has become narrower meanwhile and has wrapped them.
 final class Console: Sendable {
-    /// Draws the progress line for so many columns.
-    typealias StatusLine = @Sendable (_ width: Int) -> String
+    /// What a progress line tells now.
+    typealias ProgressLine = @Sendable () -> ProgressBar.State
 
     /// Confined to `queue`.
     private final class State: @unchecked Sendable {
@@ -17,46 +20,55 @@ final class Console: Sendable {
         var failure: Failure?
         var logFile: Int32?
         var isOutputClosed = false
-        var statusLine: StatusLine?
+        var lines: [Int: ProgressLine] = [:]
         /// What stands at the bottom of the terminal.
-        var drawn: String?
+        var drawn: [String] = []
         var ticker: (any DispatchSourceTimer)?
+    }
+
+    /// The bottom of the terminal; the signal thread takes it away, too.
+    private struct Screen: Sendable {
+        /// Whether the cursor is hidden, and waits at the first progress line.
+        var isTaken = false
+        /// Whether the program is about to stop, and draws nothing any more.
+        var isGivenBack = false
     }
 
     private let output: Int32
     private let errors: Int32
     private let queue = DispatchQueue(label: "console")
     private let state = State()
+    private let hasColor: Bool
     private let hasLog = Locked(false)
-    /// Whether the cursor is hidden; read by the signal thread too.
-    private let hidesCursor = Locked(false)
+    private let screen = Locked(Screen())
 
     /// A console over two open files.
-    init(output: Int32 = 1, errors: Int32 = 2) {
+    init(output: Int32 = 1, errors: Int32 = 2, hasColor: Bool = false) {
         self.output = output
         self.errors = errors
+        self.hasColor = hasColor
     }
 
     /// A result: one line on stdout.
     func result(_ line: String) {
         queue.async { [self] in
-            clearStatusLine()
             guard !state.isOutputClosed else { return }
+            eraseLines()
             if let error = writeAll(line + "\n", to: output) {
                 state.isOutputClosed = true
                 // Whoever closed the pipe has read enough.
                 if error != EPIPE { state.failure = Failure(.output, subject: "stdout", unwritable(error)) }
             }
-            drawStatusLine()
+            redraw()
         }
     }
 
     /// Everything else: one line on stderr.
     func report(_ line: String) {
         queue.async { [self] in
-            clearStatusLine()
+            eraseLines()
             _ = writeAll(line + "\n", to: errors)
-            drawStatusLine()
+            redraw()
         }
     }
 
@@ -87,24 +99,23 @@ final class Console: Sendable {
         "cannot be written: \(String(cString: strerror(error)))"
     }
 
-    /// Shows a progress line from now on, drawn again ten times a second; nil takes it away.
-    func show(_ line: StatusLine?) {
+    /// Shows a progress line from now on, in the order of the places, drawn again ten times a second.
+    func show(_ line: @escaping ProgressLine, at place: Int) {
         queue.async { [self] in
-            if line == nil {
-                clearStatusLine()
-                showCursor()
-                state.ticker?.cancel()
-                state.ticker = nil
-            }
-            state.statusLine = line
-            guard line != nil, state.ticker == nil else { return }
-            hideCursor()
-            let ticker = DispatchSource.makeTimerSource(queue: queue)
-            ticker.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100))
-            ticker.setEventHandler { [self] in drawStatusLine() }
-            ticker.activate()
-            state.ticker = ticker
-            drawStatusLine()
+            let isKnown = state.lines.updateValue(line, forKey: place) != nil
+            if state.ticker == nil { startTicker() }
+            if !isKnown { redraw() }
+        }
+    }
+
+    /// Takes a progress line away; the cursor comes back with the last of them.
+    func hideLine(at place: Int) {
+        queue.async { [self] in
+            guard state.lines.removeValue(forKey: place) != nil else { return }
+            guard state.lines.isEmpty else { return redraw() }
+            state.ticker?.cancel()
+            state.ticker = nil
+            drawLines()
         }
     }
 
@@ -119,42 +130,67 @@ final class Console: Sendable {
 
     /// Gives the terminal back as it was, at once and from any thread: for a program that stops or leaves.
     func restoreTerminal() {
-        showCursor(endingLine: true)
+        screen.withLock { screen in
+            screen.isGivenBack = true
+            if screen.isTaken { _ = writeAll(Self.erase + Self.showCursor, to: errors) }
+            screen.isTaken = false
+        }
     }
 
     /// Takes the terminal again after the program was stopped.
     func resumeTerminal() {
         queue.async { [self] in
-            if state.statusLine != nil { hideCursor() }
+            screen.withLock { $0.isGivenBack = false }
+            state.drawn = []
+            drawLines()
         }
     }
 
     // MARK: On the queue
 
-    private func clearStatusLine() {
-        guard state.drawn != nil else { return }
-        _ = writeAll("\r\u{1B}[K", to: errors)
-        state.drawn = nil
+    private static let erase = "\r\u{1B}[J"
+    private static let hideCursor = "\u{1B}[?25l"
+    private static let showCursor = "\u{1B}[?25h"
+
+    private func startTicker() {
+        let ticker = DispatchSource.makeTimerSource(queue: queue)
+        ticker.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100))
+        ticker.setEventHandler { [self] in drawLines() }
+        ticker.activate()
+        state.ticker = ticker
     }
 
-    private func drawStatusLine() {
-        guard let line = state.statusLine?(Terminal.columns(of: errors)), line != state.drawn else { return }
-        _ = writeAll("\r\(line)\u{1B}[K", to: errors)
-        state.drawn = line
-    }
-
-    private func hideCursor() {
-        hidesCursor.withLock { isHidden in
-            if !isHidden { _ = writeAll("\u{1B}[?25l", to: errors) }
-            isHidden = true
+    private func eraseLines() {
+        state.drawn = []
+        screen.withLock { screen in
+            if screen.isTaken { _ = writeAll(Self.erase, to: errors) }
         }
     }
 
-    private func showCursor(endingLine: Bool = false) {
-        hidesCursor.withLock { isHidden in
-            if isHidden { _ = writeAll((endingLine ? "\n" : "") + "\u{1B}[?25h", to: errors) }
-            isHidden = false
+    /// Draws when all is done that waits for its turn now: once, however many lines have been written.
+    private func redraw() {
+        queue.async { [self] in drawLines() }
+    }
+
+    /// Draws the lines over those that stand there, or gives the place back where there are none.
+    private func drawLines() {
+        let size = Terminal.size(of: errors)
+        // The row above stays, for the last of the lines that were written.
+        let lines = ProgressBar.draw(
+            state.lines.sorted { $0.key < $1.key }.map { $0.value() }, width: size.columns,
+            height: max(1, size.rows - 1), color: hasColor)
+        screen.withLock { screen in
+            guard !screen.isGivenBack else { return }
+            if lines.isEmpty {
+                if screen.isTaken { _ = writeAll(Self.erase + Self.showCursor, to: errors) }
+            } else if lines != state.drawn {
+                let up = lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : ""
+                let text = lines.joined(separator: "\u{1B}[K\r\n")
+                _ = writeAll((screen.isTaken ? "" : Self.hideCursor) + "\r\(text)\u{1B}[J\(up)\r", to: errors)
+            }
+            screen.isTaken = !lines.isEmpty
         }
+        state.drawn = lines
     }
 
     /// Writes all of it; the error's number where that cannot be done.

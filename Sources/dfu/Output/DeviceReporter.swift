@@ -11,7 +11,6 @@ final class DeviceReporter: Sendable {
         var json = false
         /// Bar, plain or none.
         var progress: ProgressStyle
-        var hasColor = false
         /// 0: warnings only; 1: the log too; 2: every packet too.
         var verbosity = 0
     }
@@ -26,18 +25,37 @@ final class DeviceReporter: Sendable {
     private static let shortestPause = Duration.milliseconds(125)
 
     let device: JSONLine.Device
+    private let place: Int
     private let console: Console
     private let style: Style
     private let now: @Sendable () -> Duration
     private let state = Locked(State())
 
     /// A reporter whose rates go by `now`.
-    init(device: JSONLine.Device, console: Console, style: Style, now: @escaping @Sendable () -> Duration) {
+    ///
+    /// - Parameter place: Where among all devices of the command this one stands.
+    init(
+        device: JSONLine.Device, at place: Int = 0, console: Console, style: Style,
+        now: @escaping @Sendable () -> Duration
+    ) {
         self.device = device
+        self.place = place
         self.console = console
         self.style = style
         self.now = now
     }
+
+    /// What tells the reporter of an update.
+    var observer: UpdateObserver {
+        var observer = UpdateObserver(
+            progress: { self.progress($0) }, warning: { self.warning(reason: $0.reason, $0.message) },
+            log: { self.log($0) })
+        if style.verbosity >= 2 || console.hasLogFile { observer.packet = { self.packet($0) } }
+        return observer
+    }
+
+    /// How many bytes of the part that is under way the device has acknowledged.
+    var bytes: Int { state.withLock { $0.story.bytes } }
 
     /// Tells where the update stands.
     func progress(_ snapshot: UpdateProgress) {
@@ -51,7 +69,7 @@ final class DeviceReporter: Sendable {
         }
         switch style.progress {
         case .plain: lines.plain.forEach { console.report("\(device.device): \($0)".printable) }
-        case .bar: console.show { [self] width in bar(width) }
+        case .bar: console.show({ [self] in line }, at: place)
         case .auto, .none: break
         }
     }
@@ -81,7 +99,7 @@ final class DeviceReporter: Sendable {
 
     /// Tells how it ended: a result on stdout, a failure on stderr.
     func end(_ result: JSONLine.Result) {
-        console.show(nil)
+        console.hideLine(at: place)
         if style.json {
             console.result(JSONLine(.result(result), device: device).text)
         } else if result.status == .ok {
@@ -126,9 +144,7 @@ final class DeviceReporter: Sendable {
         return lines
     }
 
-    private func bar(_ width: Int) -> String {
-        let story = state.withLock(\.story)
-        return ProgressBar.draw(
-            story.barState(name: device.device, at: now()), width: width, color: style.hasColor)
+    private var line: ProgressBar.State {
+        state.withLock(\.story).barState(name: device.device, at: now())
     }
 }

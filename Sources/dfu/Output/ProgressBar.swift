@@ -1,6 +1,6 @@
-/// One line of a terminal that shows how far an update is.
+/// Lines of a terminal that show how far updates are.
 enum ProgressBar {
-    /// What the line tells.
+    /// What one line tells.
     struct State: Sendable, Equatable {
         var name: String
         var phase: String
@@ -11,53 +11,75 @@ enum ProgressBar {
         var secondsLeft: Double?
     }
 
-    /// The parts that give way, in this order, when the line is too long.
+    /// The parts that give way, in this order, when a line is too long.
     private enum Detail: CaseIterable {
         case bytes, rate, bar, timeLeft, phase
+    }
+
+    /// How the lines of one drawing are divided, so that what is of one kind stands in one column.
+    private struct Layout {
+        var name: Int
+        var phase: Int
+        var bar: Int
+        var details = Set(Detail.allCases)
+
+        init(_ states: [State]) {
+            name = states.map(\.name.printable.columns).max() ?? 0
+            phase = states.map(\.phase.columns).max() ?? 0
+            bar = shortestBar
+        }
     }
 
     private static let shortestBar = 10
     private static let longestBar = 30
 
-    /// The line, in less than `width` columns so that no terminal wraps it.
-    static func draw(_ state: State, width: Int, color: Bool) -> String {
-        var details = Set(Detail.allCases)
+    /// A line for each, in less than `width` columns so that no terminal wraps it, and no more lines than `height`.
+    static func draw(_ states: [State], width: Int, height: Int = .max, color: Bool) -> [String] {
+        guard states.count <= height else {
+            let rest = "and \(states.count - height + 1) more"
+            return draw(Array(states.prefix(height - 1)), width: width, color: color)
+                + [String(rest.prefix(max(0, width - 1)))]
+        }
+        var layout = Layout(states)
+        func longest() -> Int { states.map { line($0, layout).columns }.max() ?? 0 }
         for detail in Detail.allCases {
-            if line(state, details, bar: shortestBar).columns < width { break }
-            details.remove(detail)
+            if longest() < width { break }
+            layout.details.remove(detail)
         }
-        let room = width - 1 - line(state, details, bar: 0).columns
+        layout.bar = 0
+        let room = width - 1 - longest()
         guard room >= 0 else {
-            let name = state.name.printable.columns + room
-            var state = state
-            state.name = state.name.printable.clipped(to: max(0, name))
-            return String(line(state, details, bar: 0).prefix(max(0, width - 1)))
+            layout.name = max(0, layout.name + room)
+            return states.map { String(line($0, layout).prefix(max(0, width - 1))) }
         }
-        return line(state, details, bar: min(room, longestBar), color: color)
+        layout.bar = min(room, longestBar)
+        return states.map { line($0, layout, color: color) }
     }
 
-    private static func line(_ state: State, _ details: Set<Detail>, bar length: Int, color: Bool = false) -> String {
+    private static func line(_ state: State, _ layout: Layout, color: Bool = false) -> String {
+        let details = layout.details
         let isTransferring = state.total > 0
-        var parts = [state.name.printable]
+        var parts = [state.name.printable.clipped(to: layout.name).padded(to: layout.name)]
         if details.contains(.phase) {
-            parts.append(state.phase)
+            parts.append(state.phase.padded(to: layout.phase))
         }
         if isTransferring, details.contains(.bar) {
-            parts.append(bar(state, length, color: color))
+            parts.append(bar(state, layout.bar, color: color))
         }
         if isTransferring {
-            parts.append(padded("\(percent(state)) %", 5))
+            parts.append(aligned("\(percent(state)) %", 5))
         }
         if isTransferring, details.contains(.bytes) {
-            parts.append(padded(Quantities.bytes(Double(state.bytes)), 9))
+            parts.append(aligned(Quantities.bytes(Double(state.bytes)), 9))
         }
         if details.contains(.rate), let rate = state.bytesPerSecond {
-            parts.append(padded("\(Quantities.bytes(rate))/s", 10))
+            parts.append(aligned("\(Quantities.bytes(rate))/s", 10))
         }
         if details.contains(.timeLeft), let left = state.secondsLeft {
-            parts.append(padded("\(Quantities.clock(left)) left", 9))
+            parts.append(aligned("\(Quantities.clock(left)) left", 9))
         }
-        return parts.filter { !$0.isEmpty }.joined(separator: " ")
+        let line = parts.filter { !$0.isEmpty }.joined(separator: " ")
+        return String(line.prefix(upTo: line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex))
     }
 
     /// Whole percents, rounded down: 100 means all.
@@ -72,7 +94,7 @@ enum ProgressBar {
         return color ? "[\u{1B}[32m\(done)\u{1B}[0m\(rest)]" : "[\(done)\(rest)]"
     }
 
-    private static func padded(_ text: String, _ width: Int) -> String {
+    private static func aligned(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

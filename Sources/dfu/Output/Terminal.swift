@@ -19,12 +19,12 @@ struct Terminal: Sendable {
     }
 
     /// The columns that help may take: those of the terminal on stdout, within what is good to read.
-    static var helpWidth: Int { min(max(columns(of: STDOUT_FILENO), 20), 100) }
+    static var helpWidth: Int { min(max(size(of: STDOUT_FILENO).columns, 20), 100) }
 
-    /// The columns of a file now; 80 where it is no terminal, or does not say.
-    static func columns(of file: Int32) -> Int {
+    /// The columns and rows of a file now; 80 and 24 where it is no terminal, or does not say.
+    static func size(of file: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(file, UInt(TIOCGWINSZ), &size) == 0 else { return (80, 24) }
+        return (size.ws_col > 0 ? Int(size.ws_col) : 80, size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }

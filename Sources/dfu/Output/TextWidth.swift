@@ -19,6 +19,11 @@ extension String {
     /// The columns that it takes on a terminal.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
+    /// The text with spaces behind it, in at least so many columns.
+    func padded(to columns: Int) -> String {
+        self + String(repeating: " ", count: max(0, columns - self.columns))
+    }
+
     /// The text in at most `limit` columns: the beginning gives way, because labels and people know a device by the end
     /// of its address.
     func clipped(to limit: Int) -> String {

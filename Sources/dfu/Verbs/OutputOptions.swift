@@ -19,7 +19,6 @@ struct OutputOptions: Sendable {
     /// How a device's update is told.
     func style(for terminal: Terminal) -> DeviceReporter.Style {
         DeviceReporter.Style(
-            json: json, progress: progress.resolved(for: terminal, json: json), hasColor: terminal.hasColor,
-            verbosity: verbosity)
+            json: json, progress: progress.resolved(for: terminal, json: json), verbosity: verbosity)
     }
 }
