@@ -22,6 +22,11 @@ struct DeviceID: Sendable, Equatable {
         case .onAir(.addressEnd), .onAir(.name): text
         }
     }
+
+    /// Whether no device is touched.
+    var isSimulated: Bool {
+        if case .simulated = kind { true } else { false }
+    }
 }
 
 extension ValueFormat<DeviceID> {

@@ -4,13 +4,15 @@ import DFUTransport
 private import FoundationEssentials
 
 /// A simulated band as its ID describes it, with the files that it is kept in.
-struct SimulatedBand: Sendable {
-    let transport: SimulatedTransport
-    let time: SimulatedTime
-    /// Runs in the band's time, where that is not the wall clock's.
+struct SimulatedBand: TargetDevice {
     let world: VirtualTime?
     private let id: SimulatedDeviceID
+    private let air: SimulatedTransport
     private let storage: BandStorage?
+
+    var device: String { id.device }
+    var address: String { id.device }
+    var transport: any Transport { air }
 
     /// Makes the band; its files are read and written here, so that a wrong one stops the command before anything begins.
     init(_ id: SimulatedDeviceID, profile: DeviceProfile) throws(Failure) {
@@ -25,27 +27,20 @@ struct SimulatedBand: Sendable {
         let memory = try storage?.load()
         var faults = FaultScript()
         if let file = id.faultsFile { faults = try Self.faults(file) }
-        switch id.time {
-        case .real:
-            world = nil
-            time = .real
-        case .virtual:
-            let world = VirtualTime()
-            self.world = world
-            time = .virtual(world)
-        }
+        world = id.time == .virtual ? VirtualTime() : nil
+        let time = world.map { SimulatedTime.virtual($0) } ?? .real
         // An earlier command may have been killed before the band's reboot.
         let device = Self.settled(FaultyBand(Band(settings, memory: memory), faults: faults))
         try Self.keep(device.band.memory, storage, imageFile: id.imageFile)
-        transport = SimulatedTransport([device], radio: Self.radio(id), time: time) { [storage] _, device in
+        air = SimulatedTransport([device], radio: Self.radio(id), time: time) { [storage] _, device in
             guard let band = (device as? FaultyBand)?.band else { return }
             storage?.keep(band.memory)
         }
     }
 
-    /// Writes what the band ended with; the update is over.
+    /// Writes what the band ended with.
     func finish() throws(Failure) {
-        guard let device = transport.device(id.device) as? FaultyBand else {
+        guard let device = air.device(address) as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
         }
         try Self.keep(Self.settled(device).band.memory, storage, imageFile: id.imageFile)

@@ -117,4 +117,35 @@ import Testing
         #expect(events.results.map { $0.text("name") } == ["interrupted", "interrupted", "interrupted"])
         #expect(events.results.dropLast().allSatisfy { $0.text("deviceState") == "asBefore" })
     }
+
+    @Test("CLI-03 a signal stops all that are under way, and tells each device; the rest is not begun")
+    func severalAtOnce() throws {
+        let bench = try FlashBench(Self.size)
+        let running = RunningProgram(
+            bench.program(
+                on: ["sim:band/a", "sim:band/b", "sim:band/c"],
+                ["--jobs", "2", "--gap", "0", "--progress", "plain", "--json", "-vv"]))
+        let isThere = running.waitForLines(["sim:band/a: transfer", "sim:band/b: transfer"])
+        #expect(isThere)
+        let start = ContinuousClock.now
+        running.signal(SIGINT)
+        let outcome = running.outcome()
+        #expect(start.duration(to: .now) < .seconds(3))
+        #expect(outcome.status == 130)
+        let errors = outcome.errors.split(separator: "\n").map(String.init)
+        for device in ["sim:band/a", "sim:band/b"] {
+            #expect(errors.filter { $0 == "\(device): -> command 1ba540" }.count == 1, "one abort")
+        }
+        #expect(!errors.contains { $0.hasPrefix("sim:band/c") })
+        let results = try outcome.events().results
+        #expect(results.count == 4)
+        #expect(results.allSatisfy { $0.number("status") == 130 })
+        for (device, reason) in ["sim:band/a": "aborted", "sim:band/b": "aborted", "sim:band/c": "notBegun"] {
+            let result = try #require(results.first { $0.text("device") == device })
+            #expect(result.text("reason") == reason)
+            #expect(result.text("deviceState") == "asBefore")
+        }
+        #expect(results.last?["device"] == .null)
+        #expect(results.last?.text("message") == "0 of 3 devices updated")
+    }
 }

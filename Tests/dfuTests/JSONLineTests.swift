@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct JSONLineTests {
     private let date = Date(timeIntervalSince1970: 1_700_000_000.25)
-    private let device = JSONLine.Device(device: "sim:band", id: "sim:band?time=virtual", address: "sim:band")
+    private let device = JSONLine.Device(
+        device: "sim:band", id: "sim:band?time=virtual", address: "sim:band", isSimulated: true)
 
     private func text(_ event: JSONLine.Event, device: JSONLine.Device? = nil) -> String {
         JSONLine(event, device: device, at: date).text
@@ -59,7 +60,6 @@ import Testing
         result.protocolName = "block-ack"
         result.seconds = 1.23456
         result.attempts = 1
-        result.isSimulated = true
         result.firmware.versionBefore = "1.0.0"
         #expect(
             text(.result(result), device: device)

@@ -21,6 +21,16 @@ final class RunningProgram {
         return false
     }
 
+    /// Reads stderr up to the last of these lines, in whatever order they come; false where stderr ends before.
+    func waitForLines(_ texts: Set<String>) -> Bool {
+        var missing = texts
+        while !missing.isEmpty {
+            guard let line = nextLine() else { return false }
+            missing.remove(line)
+        }
+        return true
+    }
+
     /// Sends it a signal.
     func signal(_ number: Int32) {
         kill(child, number)

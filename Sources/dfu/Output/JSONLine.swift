@@ -32,7 +32,6 @@ struct JSONLine: Encodable {
         var attempts = 0
         var retries = 0
         var firmware = Firmware()
-        var isSimulated = false
     }
 
     /// The device that a line is about.
@@ -43,6 +42,8 @@ struct JSONLine: Encodable {
         var id: String
         /// The address now spoken to.
         var address: String?
+        /// Whether it is no device at all.
+        var isSimulated = false
     }
 
     var event: Event
@@ -121,7 +122,7 @@ struct JSONLine: Encodable {
         try line.encode(result.status.name, forKey: .name)
         try line.encode(result.reason, forKey: .reason)
         try line.encode(result.message, forKey: .message)
-        guard device != nil else { return }
+        guard let device else { return }
         try line.encode(result.deviceCode, forKey: .deviceCode)
         try line.encode(result.phase, forKey: .phase)
         try line.encode(result.deviceState, forKey: .deviceState)
@@ -130,7 +131,7 @@ struct JSONLine: Encodable {
         try line.encode(result.seconds.rounded(toDecimals: 3), forKey: .seconds)
         try line.encode(result.attempts, forKey: .attempts)
         try line.encode(result.retries, forKey: .retries)
-        try line.encode(result.isSimulated, forKey: .simulated)
+        try line.encode(device.isSimulated, forKey: .simulated)
         var firmware = line.nestedContainer(keyedBy: Key.self, forKey: .firmware)
         try firmware.encode(result.firmware.version, forKey: .version)
         try firmware.encode(result.firmware.versionBefore, forKey: .versionBefore)

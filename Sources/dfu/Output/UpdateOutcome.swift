@@ -77,4 +77,18 @@ extension JSONLine.Result {
         attempts = error.connections
         retries = error.retries
     }
+
+    /// A device whose update was not begun.
+    init(notBegun device: JSONLine.Device, _ failure: Failure) {
+        self.init(status: failure.status, reason: failure.reason, message: failure.message(about: device.device))
+        phase = failure.phase
+        deviceState = UpdateError.DeviceState.asBefore.rawValue
+    }
+}
+
+extension JSONLine.Device {
+    /// A device that was not found yet.
+    init(_ id: DeviceID) {
+        self.init(device: id.device, id: id.text, isSimulated: id.isSimulated)
+    }
 }

@@ -20,6 +20,9 @@ extension Verb {
             Example(
                 line: "dfu flash band_v1.1.0_810A8FF9.bin --device 'sim:band?time=virtual' --json",
                 meaning: "The same without waiting, told in JSON."),
+            Example(
+                line: "dfu flash app.zip --device sim:band/a --device sim:band/b --jobs 2",
+                meaning: "Update two devices at once."),
         ],
         statuses: [
             .ok, .usage, .package, .input, .internal, .output, .link, .refused, .config, .unverified, .partial,
@@ -134,7 +137,7 @@ struct Flash: Command {
     private static let runOptions = OptionGroup<Flash>(
         "Run options",
         [
-            .option("jobs", \.jobs, .jobs, help: "How many devices are updated at once (default: 1)."),
+            .option("jobs", \.jobs, .number(1...64), help: "How many devices are updated at once (default: 1)."),
             .planned("junit", "file", help: "Write the results as JUnit XML."),
         ])
 
@@ -156,18 +159,6 @@ struct Flash: Command {
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
         try await FlashRun(self, session).run()
-    }
-}
-
-extension ValueFormat<Int> {
-    /// How many devices at once; one in this version.
-    fileprivate static var jobs: Self {
-        let number = Self.number(1...64)
-        return ValueFormat(placeholder: "n") { text throws(InvalidValue) in
-            let jobs = try number.read(text)
-            guard jobs == 1 else { throw .notYet() }
-            return jobs
-        }
     }
 }
 

@@ -1,0 +1,58 @@
+import DFUKit
+import DFUPackage
+import DFUTransport
+
+/// The update of one device, in its turn.
+struct DeviceUpdate: Sendable {
+    let target: any TargetDevice
+    let package: Package
+    let profile: DeviceProfile
+    let options: UpdateOptions
+    let checkpoints: CheckpointStore?
+    let time: RunTime
+    let reporter: DeviceReporter
+    /// The status that the user's signal asks for.
+    let interruption: @Sendable () -> ExitStatus?
+
+    /// Runs it to its end, and tells how it goes.
+    func run() async -> JSONLine.Result {
+        let begin = time.elapsed
+        var result = await update()
+        result.seconds = (time.elapsed - begin) / .seconds(1)
+        reporter.end(result)
+        return result
+    }
+
+    private func update() async -> JSONLine.Result {
+        var result: JSONLine.Result
+        do throws(UpdateError) {
+            result = JSONLine.Result(try await report())
+            do throws(Failure) {
+                try target.finish()
+            } catch {
+                result.status = error.status
+                result.message += "; \(error.message(about: nil))"
+            }
+        } catch {
+            result = JSONLine.Result(error, interruption: interruption())
+            if error.code == .timeout, let limit = time.limit {
+                // The library knows only what was left of it for this device.
+                result.message = "the limit of \(limit) for the whole command passed; allow more time, or try again"
+            }
+            result.bytes = reporter.bytes
+            try? target.finish()
+        }
+        return result
+    }
+
+    private func report() async throws(UpdateError) -> UpdateReport {
+        var options = options
+        options.timeLimit = time.left
+        let updater = Updater(
+            transport: target.transport, profile: profile, options: options, checkpoints: checkpoints,
+            clock: target.clock)
+        return try await target.run { () async throws(UpdateError) -> UpdateReport in
+            try await updater.update(target.address, with: package, observer: reporter.observer)
+        }
+    }
+}
