@@ -69,6 +69,7 @@ final class SignalWatch: Sendable {
             } else {
                 received.withLock { $0 = ExitStatus(rawValue: 128 + number) }
                 cancel()
+                console.drawAnew()
             }
         }
     }

@@ -104,7 +104,7 @@ final class Console: Sendable {
         queue.async { [self] in
             let isKnown = state.lines.updateValue(line, forKey: place) != nil
             if state.ticker == nil { startTicker() }
-            if !isKnown { redraw() }
+            if !isKnown { drawLines() }
         }
     }
 
@@ -139,10 +139,15 @@ final class Console: Sendable {
 
     /// Takes the terminal again after the program was stopped.
     func resumeTerminal() {
+        screen.withLock { $0.isGivenBack = false }
+        drawAnew()
+    }
+
+    /// Draws the lines over what the terminal has put there meanwhile: `^C`, or the words of a shell.
+    func drawAnew() {
         queue.async { [self] in
-            screen.withLock { $0.isGivenBack = false }
             state.drawn = []
-            drawLines()
+            redraw()
         }
     }
 
@@ -169,6 +174,7 @@ final class Console: Sendable {
 
     /// Draws when all is done that waits for its turn now: once, however many lines have been written.
     private func redraw() {
+        guard !state.lines.isEmpty else { return }
         queue.async { [self] in drawLines() }
     }
 
