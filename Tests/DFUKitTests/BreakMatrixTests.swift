@@ -192,9 +192,9 @@ import Testing
     private static let rows = kinds + lasting + statuses
 
     @Test(arguments: rows)
-    func ends(_ row: Row) async {
+    func ends(_ row: Row) async throws {
         for number in row.numbers {
-            let update = await SimulatedUpdate(of: row.settings, faults: row.fault(number), to: .bin(Self.image))
+            let update = try await SimulatedUpdate(of: row.settings, faults: row.fault(number), to: .bin(Self.image))
             #expect(Self.end(of: update) == row.end(number), "\(row.name) \(number): \(update.summary)")
             Self.check(update, "\(row.name) \(number)")
         }

@@ -2,7 +2,7 @@ import DFUKit
 import DFUSimulator
 import TestSupport
 
-/// One update of one simulated band in a virtual time of its own, and what it left behind.
+/// One update of one simulated band in a world of its own, and what it left behind.
 struct SimulatedUpdate {
     let result: Result<UpdateReport, UpdateError>
     let band: Band
@@ -13,61 +13,44 @@ struct SimulatedUpdate {
     let duration: Duration
 
     /// - Parameters:
+    ///   - way: Over the bus time is real: the radio is quick there, a band's own pauses are a twentieth, and the limits
+    ///     of its profile ten times as long, so that a busy machine is not taken for a silent device.
+    ///   - profile: In place of the band's, taken as it is.
+    ///   - device: Whom to update, in place of the band.
     ///   - adjust: What is asked for.
     ///   - during: Called with each snapshot, and what may be done to the update then.
     init(
-        of settings: Band.Settings = Band.Settings(), memory: Band.Memory? = nil, faults: [Fault] = [],
-        to package: Package, profile: DeviceProfile? = nil, checkpoints: CheckpointStore? = nil,
-        radio: RadioModel = RadioModel(), adjust: (inout UpdateOptions) -> Void = { _ in },
+        over way: Way = .direct, of settings: Band.Settings = Band.Settings(), memory: Band.Memory? = nil,
+        faults: [Fault] = [], to package: Package, profile: DeviceProfile? = nil, device: String? = nil,
+        checkpoints: CheckpointStore? = nil, radio: RadioModel = RadioModel(),
+        adjust: (inout UpdateOptions) -> Void = { _ in },
         during: (@Sendable (UpdateProgress, Intervention) -> Void)? = nil
-    ) async {
-        let time = VirtualTime()
-        let record = Locked<[SimulatedEvent]>([])
-        let device = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
-        let transport = SimulatedTransport([device], radio: radio, time: .virtual(time)) { event, _ in
-            record.withLock { $0.append(event) }
-        }
+    ) async throws {
         var options = UpdateOptions()
         adjust(&options)
-        let updater = Updater(
-            transport: transport, profile: profile ?? settings.profile, options: options, checkpoints: checkpoints,
-            clock: time, localTime: { BlockAck.PackedTime(year: 2026, month: 5, day: 4, hour: 3, minute: 2) })
-        let told = Locked<(progress: [UpdateProgress], warnings: [UpdateWarning], log: [String])>(([], [], []))
-        let task = Locked<Task<Result<UpdateReport, UpdateError>, Never>?>(nil)
-        let intervention = Intervention(
-            cancel: { task.withLock { $0 }?.cancel() }, loseLink: { transport.loseLink(to: settings.address) })
-        let observer = UpdateObserver(
-            progress: { snapshot in
-                told.withLock { $0.progress.append(snapshot) }
-                during?(snapshot, intervention)
-            },
-            warning: { warning in told.withLock { $0.warnings.append(warning) } },
-            log: { line in told.withLock { $0.log.append(line) } })
-        // All of it inside, where time stands still until the next wait: outside, the world goes on meanwhile.
-        let (result, left, events, duration) = await time.run {
-            let started = Task(executorPreference: time) { () -> Result<UpdateReport, UpdateError> in
-                do throws(UpdateError) {
-                    return .success(try await updater.update(settings.address, with: package, observer: observer))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            task.withLock { $0 = started }
-            let result = await started.value
-            task.withLock { $0 = nil }
-            let end = (events: record.withLock { $0 }, duration: time.now.sinceStart)
-            // A band that accepted the image reboots into it.
-            try? await time.sleep(for: .seconds(60))
-            return (result, transport.device(settings.address), end.events, end.duration)
+        var script = Script(
+            device: device ?? settings.address, package: package, profile: profile ?? settings.profile,
+            options: options, checkpoints: checkpoints, during: during)
+        let end: Script.End
+        switch way {
+        case .direct:
+            end = await script.run(FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults)), radio)
+        case .bus:
+            if profile == nil { script.profile.blockAck.limits = script.profile.blockAck.limits.patient }
+            var settings = settings
+            settings.rebootDelay /= 20
+            settings.rebootTime /= 20
+            let band = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
+            end = try await script.runOverBus(band, radio.quick)
         }
-        guard let left = left as? FaultyBand else {
+        guard let left = end.device as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
         }
-        self.result = result
-        self.events = events
-        self.duration = duration
+        result = end.result
+        duration = end.duration
+        events = end.events
         band = left.band
-        (progress, warnings, log) = told.withLock { $0 }
+        (progress, warnings, log) = script.told.withLock { ($0.progress, $0.warnings, $0.log) }
     }
 
     /// What a test may do to an update that is under way.
@@ -91,6 +74,112 @@ struct SimulatedUpdate {
             guard case .written(let bytes, _) = event.kind else { return nil }
             return bytes
         }
+    }
+}
+
+/// What is to be done, whatever the way, and what is told meanwhile.
+private struct Script: Sendable {
+    struct Told {
+        var progress: [UpdateProgress] = []
+        var warnings: [UpdateWarning] = []
+        var log: [String] = []
+        var events: [SimulatedEvent] = []
+    }
+
+    struct End: Sendable {
+        var result: Result<UpdateReport, UpdateError>
+        var device: (any SimulatedDevice)?
+        var events: [SimulatedEvent]
+        var duration: Duration
+    }
+
+    var device: String
+    var package: Package
+    var profile: DeviceProfile
+    var options: UpdateOptions
+    var checkpoints: CheckpointStore?
+    var during: (@Sendable (UpdateProgress, SimulatedUpdate.Intervention) -> Void)?
+    let told = Locked(Told())
+
+    /// In virtual time.
+    func run(_ band: FaultyBand, _ radio: RadioModel) async -> End {
+        let time = VirtualTime()
+        let transport = SimulatedTransport([band], radio: radio, time: .virtual(time), observer: note)
+        // All of it inside, where time stands still until the next wait: outside, the world goes on meanwhile.
+        return await time.run {
+            let result = await update(over: transport, clock: time, on: time) { transport.loseLink(to: band.address) }
+            let (events, duration) = (told.withLock { $0.events }, time.now.sinceStart)
+            // A band that accepted the image reboots into it.
+            try? await time.sleep(for: .seconds(60))
+            return End(result: result, device: transport.device(band.address), events: events, duration: duration)
+        }
+    }
+
+    /// In real time.
+    func runOverBus(_ band: FaultyBand, _ radio: RadioModel) async throws -> End {
+        var settings = BlueZSettings.quick
+        settings.radio = radio
+        return try await BlueZStage.run(
+            devices: [AdvertisedDevice(band)], settings: settings, observer: note
+        ) { stage in
+            let start = ContinuousClock.now
+            let transport = try await stage.transport()
+            let result = await update(over: transport, clock: ContinuousClock()) {
+                stage.blueZ.loseLink(to: band.address)
+            }
+            let duration = start.duration(to: .now)
+            var left = stage.blueZ.device(band.address) as? FaultyBand
+            // What a reboot that is still to come makes of it.
+            if left?.band.memory.accepted != nil { left?.rebooted() }
+            return End(result: result, device: left, events: told.withLock { $0.events }, duration: duration)
+        }
+    }
+
+    private func update(
+        over transport: any Transport, clock: any Clock<Duration>, on executor: (any TaskExecutor)? = nil,
+        loseLink: @escaping @Sendable () -> Void
+    ) async -> Result<UpdateReport, UpdateError> {
+        let updater = Updater(
+            transport: transport, profile: profile, options: options, checkpoints: checkpoints, clock: clock,
+            localTime: { BlockAck.PackedTime(year: 2026, month: 5, day: 4, hour: 3, minute: 2) })
+        let task = Locked<Task<Result<UpdateReport, UpdateError>, Never>?>(nil)
+        let intervention = SimulatedUpdate.Intervention(
+            cancel: { task.withLock { $0 }?.cancel() }, loseLink: loseLink)
+        let observer = UpdateObserver(
+            progress: { snapshot in
+                told.withLock { $0.progress.append(snapshot) }
+                during?(snapshot, intervention)
+            },
+            warning: { warning in told.withLock { $0.warnings.append(warning) } },
+            log: { line in told.withLock { $0.log.append(line) } })
+        let started = task.withLock { task in
+            let started = Task(executorPreference: executor) { () -> Result<UpdateReport, UpdateError> in
+                do throws(UpdateError) {
+                    return .success(try await updater.update(device, with: package, observer: observer))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            task = started
+            return started
+        }
+        defer { task.withLock { $0 = nil } }
+        return await started.value
+    }
+
+    private func note(_ event: SimulatedEvent, _ device: any SimulatedDevice) {
+        told.withLock { $0.events.append(event) }
+    }
+}
+
+extension BlockAck.Parameters.Limits {
+    /// Ten times as long.
+    fileprivate var patient: Self {
+        var limits = self
+        for limit in [\Self.battery, \.setTime, \.start, \.blockEnd, \.complete, \.reconnect] {
+            limits[keyPath: limit] *= 10
+        }
+        return limits
     }
 }
 
