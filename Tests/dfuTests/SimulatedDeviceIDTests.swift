@@ -48,3 +48,11 @@ import Testing
         #expect(throws: InvalidValue.wrong(message)) { try read("sim:band?state=\(text)") }
     }
 }
+
+extension DeviceID {
+    /// The simulated device that it must be.
+    fileprivate var simulated: SimulatedDeviceID {
+        guard case .simulated(let id) = kind else { preconditionFailure("\(text) is no simulated device") }
+        return id
+    }
+}
