@@ -30,7 +30,9 @@ _dfu() {
     "dfu flash --crc") : ;;
     "dfu flash --mtu") : ;;
     "dfu flash --gap") candidates="adaptive" ;;
+    "dfu flash --adapter") : ;;
     "dfu flash --timeout") : ;;
+    "dfu flash --scan-timeout") : ;;
     "dfu flash --connect-retries") : ;;
     "dfu flash --jobs") : ;;
     "dfu flash --progress") candidates="auto bar plain none" ;;
@@ -47,7 +49,7 @@ _dfu() {
             ;;
         "dfu flash")
             if [[ $current == -* ]]; then
-                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --timeout --connect-retries --jobs --json --progress -v --verbose --log -h --help"
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --adapter --timeout --scan-timeout --connect-retries --power-on --jobs --json --progress -v --verbose --log -h --help"
             else
                 candidates=""
                 compopt -o default

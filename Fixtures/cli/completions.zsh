@@ -35,8 +35,11 @@ _dfu() {
             '--no-crc[Do not compare the image with a stated CRC-32.]' \
             '--mtu=[Send no packet longer than n - 3 bytes.]:n: ' \
             '--gap=[The pause between packets, or '\''adaptive'\'' (default\: the profile'\''s).]:ms|adaptive:(adaptive)' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
             '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
             '--jobs=[How many devices are updated at once (default\: 1).]:n: ' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
             '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \

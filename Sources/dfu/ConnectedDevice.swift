@@ -30,11 +30,8 @@ struct ConnectedDevice: Sendable {
             case .onAir:
                 let finder = DeviceFinder(options: options, session: session, left: left, log: log)
                 let transport = try await finder.transport()
-                switch try await finder.find([id], over: transport)[0] {
-                case .failed(let failure): throw failure
-                case .device(let address), .bootloader(let address):
-                    return try await connect(to: address, id, over: transport, options, session, log, body)
-                }
+                let found = try await finder.find([id], over: transport)[0].get()
+                return try await connect(to: found.address, id, over: transport, options, session, log, body)
             }
         }
     }

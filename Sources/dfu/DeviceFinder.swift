@@ -3,13 +3,12 @@ import DFUTransport
 
 /// Finds the devices of a command line on the air, by one scan for all of them.
 struct DeviceFinder: Sendable {
-    /// What became of one of them.
-    enum Finding: Sendable {
-        /// It was heard, or is connected: its full address.
-        case device(String)
-        /// It was not heard, but its bootloader was: that one's address.
-        case bootloader(String)
-        case failed(Failure)
+    /// A device that was found.
+    struct Found: Sendable {
+        /// Its full address, as the unit was asked for.
+        var device: String
+        /// The address to speak to: another one where the bootloader of an absent device was found.
+        var address: String
     }
 
     let options: ConnectionOptions
@@ -31,32 +30,27 @@ struct DeviceFinder: Sendable {
         }
     }
 
-    /// Finds each of these.
+    /// Finds each of these; one that is not there is a failure of its own.
     ///
     /// - Throws: What stops the whole command: the adapter cannot scan, or one of them fits several devices.
-    func find(_ ids: [DeviceID], over transport: BlueZTransport) async throws(Failure) -> [Finding] {
+    func find(_ ids: [DeviceID], over transport: BlueZTransport) async throws(Failure) -> [Result<Found, Failure>] {
         let selectors = ids.map { id in
             guard case .onAir(let selector) = id.kind else { preconditionFailure("\(id.text) is not on the air") }
             return selector
         }
         let limit = min(options.scanTimeout, left() ?? options.scanTimeout)
-        let devices: [BlueZDevice]
-        do throws(TransportError) {
-            devices = try await transport.scan(for: limit) { Self.isEnough($0, for: selectors) }
-        } catch {
-            throw session.failure(error, phase: .scan)
-        }
+        let devices = try await session.scan(transport, for: limit) { Self.isEnough($0, for: selectors) }
         let matches = DeviceSelector.resolve(selectors, among: devices.compactMap(\.candidate))
-        var findings: [Finding] = []
+        var findings: [Result<Found, Failure>] = []
         for (id, match) in zip(ids, matches) {
             switch match {
             case .device(let address):
                 if address.description != id.device { tell("it is \(address)", of: id) }
-                findings.append(.device(address.description))
+                findings.append(.success(Found(device: address.description, address: address.description)))
             case .bootloader(let address):
                 tell("it was not heard, but its bootloader \(address) was", of: id)
-                findings.append(.bootloader(address.description))
-            case .none: findings.append(.failed(notFound(id, limit, devices)))
+                findings.append(.success(Found(device: id.device, address: address.description)))
+            case .none: findings.append(.failure(notFound(id, limit, devices)))
             case .several(let candidates):
                 let list = candidates.map { "\($0.address) \($0.name ?? "(no name)")" }.joined(separator: ", ")
                 throw Failure(
@@ -90,21 +84,44 @@ struct DeviceFinder: Sendable {
         )
     }
 
-    private func refuseTwins(_ ids: [DeviceID], _ findings: [Finding]) throws(Failure) {
+    private func refuseTwins(_ ids: [DeviceID], _ findings: [Result<Found, Failure>]) throws(Failure) {
         var known: [String: DeviceID] = [:]
-        for (id, finding) in zip(ids, findings) {
-            switch finding {
-            case .device(let address), .bootloader(let address):
-                if let other = known.updateValue(id, forKey: address) {
-                    throw .usage("'\(other.text)' and '\(id.text)' are the same device, \(address)")
-                }
-            case .failed: continue
+        for case (let id, .success(let found)) in zip(ids, findings) {
+            if let other = known.updateValue(id, forKey: found.address) {
+                throw .usage("'\(other.text)' and '\(id.text)' are the same device, \(found.address)")
             }
         }
+    }
+
+    /// What a command line without a device is told: which there are.
+    func missingDevice() async -> Failure {
+        let devices: [BlueZDevice]
+        do throws(Failure) {
+            let limit = min(options.scanTimeout, left() ?? options.scanTimeout)
+            devices = try await session.scan(try await transport(), for: limit)
+        } catch {
+            return .usage("--device is missing: which device is to be updated? (\(error.message))")
+        }
+        let list = devices.compactMap(\.candidate).map { "\($0.address) \($0.name ?? "(no name)")" }
+        return .usage(
+            "--device is missing: which device is to be updated? In range: "
+                + (list.isEmpty ? "none" : list.joined(separator: ", ")))
     }
 }
 
 extension Session {
+    /// Listens for devices, until the limit or until there are enough.
+    func scan(
+        _ transport: BlueZTransport, for limit: Duration,
+        until isEnough: @escaping @Sendable ([BlueZDevice]) -> Bool = { _ in false }
+    ) async throws(Failure) -> [BlueZDevice] {
+        do throws(TransportError) {
+            return try await transport.scan(for: limit, until: isEnough)
+        } catch {
+            throw failure(error, phase: .scan)
+        }
+    }
+
     /// What an error of the transport is to the command.
     func failure(_ error: TransportError, subject: String? = nil, phase: Phase? = nil) -> Failure {
         let update = UpdateError(error, phase: phase ?? .connect, deviceState: .asBefore)

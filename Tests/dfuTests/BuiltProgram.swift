@@ -21,11 +21,13 @@ struct BuiltProgram {
         return own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/dfu"
     }()
 
-    /// A folder of nothing for `HOME`, so that no file of whoever runs the tests has a say. (The thread sanitizer would
+    /// A folder of nothing for `HOME`, and a bus of nobody, so that neither a file nor an adapter of whoever runs the tests
+    /// has a say. (The thread sanitizer would
     /// wait for a second at each program's end; and a program may end while a simulated band is still at work, which the
     /// leak sanitizer takes for a loss.)
     static let environment = [
-        "HOME=/nonexistent", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TSAN_OPTIONS=atexit_sleep_ms=0",
+        "HOME=/nonexistent", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent/bus", "PATH=/usr/bin:/bin",
+        "LC_ALL=C.UTF-8", "TSAN_OPTIONS=atexit_sleep_ms=0",
         "ASAN_OPTIONS=detect_leaks=0",
     ]
 

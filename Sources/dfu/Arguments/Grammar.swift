@@ -55,9 +55,6 @@ extension Grammar {
             }
         }
         try place(operands, into: &values)
-        for option in description.options where option.isRequired && given[option.name] == nil {
-            throw .usage("--\(option.name) is missing")
-        }
     }
 
     private func option(spelled spelling: String) -> Option<Values>? {

@@ -6,6 +6,7 @@ struct OptionDescription: Sendable, Equatable {
     var placeholder: String?
     var completion = Completion.nothing
     var help: String
+    /// Whether the help shows it as one that must be given; the command says what is missing where it is not.
     var isRequired = false
     var isRepeatable = false
     /// Whether this version has it. One that it has not is shown in the help, and an error on a command line.

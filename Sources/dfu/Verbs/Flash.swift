@@ -9,11 +9,16 @@ extension Verb {
         discussion: [
             "Reads the package and checks it, connects to the device, sends the firmware, and looks whether it runs. An "
                 + "update that was interrupted goes on where the device says when the same command is run again.",
-            "A device is sim:band, a simulated wristband: sim:band[/NAME][?OPTION=VALUE&...]. Its options: time "
-                + "(real or virtual), version (1.0.0), battery (80), mtu, interval (ms), phy (1M or 2M), dle (on or off), "
-                + "state, image and faults (files).",
+            "A device is its full address, the end of it as on labels (44:50), or its exact name. Only what is asked for is "
+                + "connected and written to.",
+            "sim:band is a simulated wristband: sim:band[/NAME][?OPTION=VALUE&...]. Its options: time (real or virtual), "
+                + "version (1.0.0), battery (80), mtu, interval (ms), phy (1M or 2M), dle (on or off), state, image and "
+                + "faults (files).",
         ],
         examples: [
+            Example(
+                line: "dfu flash band_v1.1.0_810A8FF9.bin --device C0:FF:EE:12:44:50",
+                meaning: "Update a device in range."),
             Example(
                 line: "dfu flash band_v1.1.0_810A8FF9.bin --device sim:band",
                 meaning: "Update a simulated wristband, in real time."),
@@ -25,7 +30,8 @@ extension Verb {
                 meaning: "Update two devices at once."),
         ],
         statuses: [
-            .ok, .usage, .package, .input, .internal, .output, .link, .refused, .config, .unverified, .partial,
+            .ok, .usage, .package, .input, .notFound, .environment, .internal, .output, .link, .refused, .permission,
+            .config, .unverified, .partial,
         ])
 }
 

@@ -1,6 +1,7 @@
 import DFUKit
 import DFUPackage
 import DFUProtocol
+import DFUSimulator
 import DFUTransport
 
 /// `dfu flash` at work: the package, then each device in its turn, several at once where that is asked for.
@@ -22,13 +23,14 @@ struct FlashRun: Sendable {
 
     func run() async throws(Failure) -> ExitStatus {
         if let file = flash.output.logFile { try session.console.openLog(file) }
+        guard !flash.devices.isEmpty else { throw await deviceFinder.missingDevice() }
         if style.json { session.console.result(JSONLine(.start(version: Version.current)).text) }
         let summary: RunSummary
         do throws(Failure) {
             let profile = try profile()
             let package = try package()
             try preflight(package, profile)
-            summary = await updateAll(try targets(profile), with: package, profile)
+            summary = await updateAll(try await targets(profile), with: package, profile)
         } catch {
             tell(error)
             throw error
@@ -153,12 +155,53 @@ struct FlashRun: Sendable {
     }
 
     /// The devices in the order of the command line. One that is not there fails alone, in its turn.
-    private func targets(_ profile: DeviceProfile) throws(Failure) -> [Target] {
+    private func targets(_ profile: DeviceProfile) async throws(Failure) -> [Target] {
+        var found = try await devicesOnAir()[...]
         var targets: [Target] = []
         for id in flash.devices {
-            guard case .simulated(let simulated) = id.kind else { throw .notYet("a device on the air") }
-            targets.append(.success(try SimulatedBand(simulated, profile: profile)))
+            switch id.kind {
+            case .simulated(let simulated): targets.append(.success(try SimulatedBand(simulated, profile: profile)))
+            case .onAir:
+                guard let target = found.popFirst() else {
+                    preconditionFailure("one of the devices was not looked for")
+                }
+                targets.append(target)
+            }
         }
         return targets
     }
+
+    /// Those that are on the air, found by one scan for all of them.
+    private func devicesOnAir() async throws(Failure) -> [Target] {
+        let ids = flash.devices.filter { !$0.isSimulated }
+        guard !ids.isEmpty else { return [] }
+        let finder = deviceFinder
+        let transport = try await finder.transport()
+        let places = flash.devices.indices.filter { !flash.devices[$0].isSimulated }
+        for place in places { reporter(for: flash.devices[place], at: place).progress(UpdateProgress(phase: .scan)) }
+        defer { for place in places { session.console.hideLine(at: place) } }
+        return try await finder.find(ids, over: transport).map { finding in
+            finding.map { AirDevice(device: $0.device, address: $0.address, transport: transport) }
+        }
+    }
+
+    private var deviceFinder: DeviceFinder {
+        DeviceFinder(options: flash.connection, session: session, left: { time.left }) { line in
+            session.console.log(line.printable, isShown: style.verbosity >= 1)
+        }
+    }
+
+    private func reporter(for id: DeviceID, at place: Int) -> DeviceReporter {
+        DeviceReporter(device: JSONLine.Device(id), at: place, console: session.console, style: style) { time.elapsed }
+    }
+}
+
+/// A device in range of an adapter.
+private struct AirDevice: TargetDevice {
+    let device: String
+    let address: String
+    let transport: any Transport
+    let world: VirtualTime? = nil
+
+    func finish() {}
 }

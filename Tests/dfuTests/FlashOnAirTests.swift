@@ -1,0 +1,143 @@
+import DFUSimulator
+import DFUTransport
+import TestSupport
+import Testing
+
+/// `dfu flash` over a bus with a simulated BlueZ on it.
+@Suite(.timeLimit(.minutes(1))) struct FlashOnAirTests {
+    private static let first = "C0:FF:EE:00:44:50"
+    private static let second = "C0:FF:EE:01:44:50"
+    private let bench: FlashBench
+
+    init() throws {
+        bench = try FlashBench()
+    }
+
+    private static func band(_ address: String = first, _ name: String? = "Band") -> AdvertisedDevice {
+        var settings = Band.Settings()
+        settings.address = address
+        return AdvertisedDevice(FaultyBand(Band(settings), faults: FaultScript()), name: name)
+    }
+
+    private func flash(
+        _ stage: BlueZStage, on devices: [String] = [first], _ options: [String] = []
+    ) async -> BuiltProgram.Outcome {
+        var program = bench.program(on: devices, ["--progress", "none", "--gap", "0"] + options)
+        program.environment.removeAll { $0.hasPrefix("DBUS_SYSTEM_BUS_ADDRESS=") }
+        program.environment.append("DBUS_SYSTEM_BUS_ADDRESS=" + stage.bus.address)
+        return bench.withoutFolder(await program.outcome())
+    }
+
+    private func image(of address: String, _ stage: BlueZStage) -> [UInt8]? {
+        (stage.blueZ.device(address) as? FaultyBand)?.band.memory.image
+    }
+
+    private static func updated(_ device: String, saying line: String = "") -> BuiltProgram.Outcome {
+        BuiltProgram.Outcome(
+            output: "\(device): updated: it runs 1.1.0 (before: 1.0.0)\n", errors: line, status: 0)
+    }
+
+    @Test func byTheFullAddressInAnyCase() async throws {
+        try await BlueZStage.run(devices: [Self.band(), Self.band(Self.second)]) { stage in
+            #expect(await flash(stage, on: [Self.first.lowercased()]) == Self.updated(Self.first))
+            #expect(image(of: Self.first, stage) == bench.image)
+            #expect(image(of: Self.second, stage) != bench.image)
+        }
+    }
+
+    @Test(arguments: ["00:44:50", "Band"]) func byTheEndOfTheAddressOrTheName(id: String) async throws {
+        try await BlueZStage.run(devices: [Self.band(), Self.band(Self.second, "Other")]) { stage in
+            let outcome = await flash(stage, on: [id], ["--scan-timeout", "1"])
+            #expect(outcome == Self.updated(Self.first, saying: "dfu: \(id): it is \(Self.first)\n"))
+            #expect(image(of: Self.first, stage) == bench.image)
+        }
+    }
+
+    @Test(arguments: ["44:50", "Band"]) func whatFitsSeveralIsListedAndNothingIsConnected(id: String) async throws {
+        let connections = Locked(0)
+        try await BlueZStage.run(
+            devices: [Self.band(), Self.band(Self.second)],
+            observer: { event, _ in
+                if case .connected = event.kind { connections.withLock { $0 += 1 } }
+            },
+            { stage in
+                let outcome = await flash(stage, on: [id], ["--scan-timeout", "1"])
+                #expect(
+                    outcome
+                        == .failed(
+                            64,
+                            "dfu: \(id): 2 devices fit: \(Self.first) Band, \(Self.second) Band; "
+                                + "name one by its full address"))
+            })
+        #expect(connections.withLock { $0 } == 0)
+    }
+
+    @Test func anAbsentDeviceIsNotFound() async throws {
+        try await BlueZStage.run(devices: [Self.band(Self.second)]) { stage in
+            let outcome = await flash(stage, ["--scan-timeout", "1"])
+            #expect(
+                outcome
+                    == .failed(
+                        68,
+                        "dfu: \(Self.first): scan: it was not heard within 1.0 seconds (1 other device was); "
+                            + "switch it on, bring it closer, and end other connections to it"))
+        }
+    }
+
+    @Test func severalDevicesSideBySide() async throws {
+        try await BlueZStage.run(devices: [Self.band(), Self.band(Self.second)]) { stage in
+            let outcome = await flash(stage, on: [Self.first, Self.second], ["--jobs", "2"])
+            #expect(outcome.status == 0)
+            #expect(outcome.errors == "")
+            #expect(outcome.output.hasSuffix("2 of 2 devices updated\n"))
+            #expect(image(of: Self.first, stage) == bench.image)
+            #expect(image(of: Self.second, stage) == bench.image)
+        }
+    }
+
+    @Test func oneAbsentDeviceDoesNotStopTheOther() async throws {
+        try await BlueZStage.run(devices: [Self.band()]) { stage in
+            let outcome = await flash(stage, on: [Self.second, Self.first], ["--scan-timeout", "1", "--json"])
+            #expect(outcome.status == 80)
+            let results = try outcome.events().results
+            #expect(results.map { $0.text("device") } == [Self.second, Self.first, nil])
+            #expect(results.map { $0.number("status") } == [68, 0, 80])
+            #expect(image(of: Self.first, stage) == bench.image)
+        }
+    }
+
+    @Test func twoNamesOfOneDeviceAreAnError() async throws {
+        try await BlueZStage.run(devices: [Self.band()]) { stage in
+            let outcome = await flash(stage, on: [Self.first, "Band"], ["--scan-timeout", "1"])
+            #expect(outcome.status == 64)
+            #expect(outcome.errors.hasSuffix("'\(Self.first)' and 'Band' are the same device, \(Self.first)\n"))
+        }
+    }
+
+    @Test func withoutADeviceThoseInRangeAreListed() async throws {
+        try await BlueZStage.run(devices: [Self.band(), Self.band(Self.second, nil)]) { stage in
+            let outcome = await flash(stage, on: [], ["--scan-timeout", "1"])
+            #expect(
+                outcome
+                    == .failed(
+                        64,
+                        "dfu: --device is missing: which device is to be updated? In range: \(Self.first) Band, "
+                            + "\(Self.second) (no name)"))
+        }
+    }
+
+    @Test func jsonNamesTheUnitAsAskedAndTheAddress() async throws {
+        try await BlueZStage.run(devices: [Self.band()]) { stage in
+            let events = try await flash(stage, on: ["Band"], ["--scan-timeout", "1", "--json"]).events()
+            #expect(events.first?.name == "start")
+            let phases = events.filter { $0.name == "phase" }
+            #expect(phases.first?.text("phase") == "scan")
+            #expect(phases.first?.text("device") == "Band")
+            let result = try #require(events.last)
+            #expect(result.text("device") == Self.first)
+            #expect(result.text("id") == "Band")
+            #expect(result.text("address") == Self.first)
+            #expect(result["simulated"] == .boolean(false))
+        }
+    }
+}
