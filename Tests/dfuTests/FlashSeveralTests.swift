@@ -36,9 +36,9 @@ import Testing
                 == BuiltProgram.Outcome(
                     output: """
                         sim:band/b: updated: it runs 1.1.0 (before: 1.0.0)
+                        for the failed ones alone: --device 'sim:band/a?time=virtual&faults=f.json'
                         not updated:
                           sim:band/a  refused: imageTooLarge
-                        these alone: --device 'sim:band/a?time=virtual&faults=f.json'
                         1 of 2 devices updated
 
                         """, errors: line("sim:band/a"), status: 80))

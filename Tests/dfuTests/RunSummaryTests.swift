@@ -23,12 +23,12 @@ import Testing
         #expect(summary.status == .partial)
         #expect(
             summary.lines == [
+                #"for the failed ones alone: --device 'My band'\''s' --device C0:11:22:33:44:51 --device 44:52 --device 44:53"#,
                 "not updated:",
                 "  My band's          notFound",
                 "  C0:11:22:33:44:51  refused: imageRejected",
                 "  44:52              link: linkLost, left in its bootloader",
                 "  44:53              unverified, old or new firmware",
-                #"these alone: --device 'My band'\''s' --device C0:11:22:33:44:51 --device 44:52 --device 44:53"#,
                 "1 of 5 devices updated",
             ])
     }

@@ -27,14 +27,16 @@ struct RunSummary: Sendable {
     /// The whole in a few words.
     var title: String { "\(entries.count - failed.count) of \(entries.count) devices updated" }
 
-    /// What people read last: which devices failed with what, how to ask for them alone, and the whole.
+    /// What people read last: how to ask for the devices that failed, with what each did, and the whole. The words that
+    /// take the most room come first, so that the rest is what stays on the screen.
     var lines: [String] {
         guard !failed.isEmpty else { return [title] }
         let names = failed.map(\.device.device.printable)
         let width = names.map(\.columns).max() ?? 0
         let rows = zip(names, failed).map { "  \($0.padded(to: width))  \($1.result.shortCause)".printable }
         let again = failed.map { "--device \($0.device.id.shellWord)" }.joined(separator: " ").printable
-        return ["not updated:"] + rows + (failed.count < entries.count ? ["these alone: \(again)"] : []) + [title]
+        return (failed.count < entries.count ? ["for the failed ones alone: \(again)"] : []) + ["not updated:"] + rows
+            + [title]
     }
 }
 
