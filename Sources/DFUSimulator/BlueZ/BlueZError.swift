@@ -7,6 +7,8 @@ enum BlueZError {
     static let inProgress = error("InProgress", "In Progress")
     static let notSupported = error("NotSupported", "Operation is not supported")
     static let doesNotExist = error("DoesNotExist", "Does Not Exist")
+    static let alreadyExists = error("AlreadyExists", "Already Exists")
+    static let blocked = error("Blocked", "Blocked through rfkill")
     static let notReady = error("NotReady", "Resource Not Ready")
     static let notConnected = failed("Not connected")
 
@@ -34,6 +36,18 @@ enum BlueZError {
     static func request(_ error: TransportError) -> DBusError {
         // 0x0E, Unlikely Error, is what BlueZ makes of requests that the end of the connection leaves open.
         attribute(error.attCode ?? 0x0E)
+    }
+
+    /// What becomes of a call of `Pair` whose pairing ended so (`new_authentication_return` in src/device.c).
+    static func authentication(_ end: PairingEnd) -> DBusError? {
+        switch end {
+        case .paired: nil
+        case .refused(.failed): error("AuthenticationFailed", "Authentication Failed")
+        case .refused(.rejected): error("AuthenticationRejected", "Authentication Rejected")
+        case .refused(.canceled): error("AuthenticationCanceled", "Authentication Canceled")
+        case .refused(.timedOut): error("AuthenticationTimeout", "Authentication Timeout")
+        case .notReached: error("ConnectionAttemptFailed", "Page Timeout")
+        }
     }
 
     static func noInterface(_ name: String) -> DBusError {

@@ -1,4 +1,4 @@
-/// An interface of BlueZ 5.66, as introspection tells of it.
+/// An interface of BlueZ 5.66, as introspection tells of it: without what is there with `--experimental` alone.
 struct BlueZInterface {
     /// A named value of a method, a signal or a property, with its type as the D-Bus specification writes it.
     struct Value {
@@ -102,6 +102,16 @@ extension BlueZInterface {
                 inputs: [Value(name: "object", type: "o"), Value(name: "interfaces", type: "as")]),
         ])
 
+    static let agentManager = BlueZInterface(
+        name: "org.bluez.AgentManager1",
+        methods: [
+            Method(
+                name: "RegisterAgent",
+                inputs: [Value(name: "agent", type: "o"), Value(name: "capability", type: "s")]),
+            Method(name: "UnregisterAgent", inputs: [Value(name: "agent", type: "o")]),
+            Method(name: "RequestDefaultAgent", inputs: [Value(name: "agent", type: "o")]),
+        ])
+
     static let adapter = BlueZInterface(
         name: "org.bluez.Adapter1",
         methods: [
@@ -121,7 +131,9 @@ extension BlueZInterface {
 
     static let device = BlueZInterface(
         name: "org.bluez.Device1",
-        methods: [Method(name: "Disconnect"), Method(name: "Connect")],
+        methods: [
+            Method(name: "Disconnect"), Method(name: "Connect"), Method(name: "Pair"), Method(name: "CancelPairing"),
+        ],
         properties: [
             Value(name: "Address", type: "s"), Value(name: "AddressType", type: "s"), Value(name: "Name", type: "s"),
             Value(name: "Alias", type: "s"), Value(name: "Paired", type: "b"), Value(name: "Bonded", type: "b"),
@@ -169,7 +181,9 @@ extension BlueZInterface {
             Value(name: "Value", type: "ay"),
         ])
 
-    static let all = [introspectable, properties, objectManager, adapter, device, service, characteristic, descriptor]
+    static let all = [
+        introspectable, properties, objectManager, agentManager, adapter, device, service, characteristic, descriptor,
+    ]
 
     static func named(_ name: String) -> BlueZInterface? { all.first { $0.name == name } }
 }

@@ -28,10 +28,11 @@ struct DiscoveryFilter: Hashable {
     }
 
     /// Whether a device is one of those.
-    func admits(_ advertised: AdvertisedDevice) -> Bool {
+    func admits(_ neighbour: SimulatedBlueZ.Neighbour) -> Bool {
+        let advertised = neighbour.advertised
         guard !isClassicOnly, advertised.rssi >= leastRSSI ?? .min else { return false }
         guard services.isEmpty || !services.isDisjoint(with: advertised.services) else { return false }
         guard let pattern else { return true }
-        return advertised.device.address.hasPrefix(pattern) || advertised.name?.hasPrefix(pattern) == true
+        return neighbour.address.hasPrefix(pattern) || neighbour.heardName?.hasPrefix(pattern) == true
     }
 }

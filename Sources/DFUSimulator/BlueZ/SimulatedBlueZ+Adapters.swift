@@ -5,14 +5,18 @@ extension SimulatedBlueZ {
     func add(_ adapter: SimulatedAdapter) {
         let path = Self.path.child(adapter.name)
         adapters[path] = Adapter(configuration: adapter)
-        let properties: [String: DBusValue] = [
+        var properties: [String: DBusValue] = [
             "Address": .string(adapter.address), "AddressType": .string("public"), "Name": .string(adapter.name),
             "Alias": .string(adapter.name), "Class": .uint32(0), "Powered": .boolean(adapter.isPowered),
             "Discoverable": .boolean(false), "Pairable": .boolean(true), "Discovering": .boolean(false),
             "UUIDs": .array([], of: .string),
-            "Roles": .array([.string("central"), .string("peripheral")], of: .string),
+            "Roles": .array(adapter.roles.map(DBusValue.string), of: .string),
         ]
+        if settings.hasPowerState { properties["PowerState"] = .string(adapter.powerState) }
         tell(tree.add(path, .adapter, properties))
+        for neighbour in neighbours where storage[path.device(neighbour.address)] != nil {
+            addDevice(neighbour, on: path, isHeard: false)
+        }
     }
 
     func callAdapter(_ call: DBusMessage, at path: DBusObjectPath) {
@@ -63,19 +67,22 @@ extension SimulatedBlueZ {
     // MARK: Power
 
     func setPowered(_ isPowered: Bool, at path: DBusObjectPath) {
-        guard let adapter = adapters[path], adapter.configuration.isPowered != isPowered else { return }
-        adapters[path]?.configuration.isPowered = isPowered
+        guard var adapter = adapters[path], adapter.configuration.isPowered != isPowered else { return }
+        adapter.configuration.isPowered = isPowered
+        adapters[path]?.configuration = adapter.configuration
         if !isPowered {
             adapters[path]?.filters = [:]
             for (device, state) in devices where state.adapter == path { drop(device) }
             for client in adapter.discoveries.keys { endDiscovery(of: client, on: path) }
         }
-        tell(tree.set(["Powered": .boolean(isPowered)], of: .adapter, at: path))
+        var changes: [String: DBusValue?] = ["Powered": .boolean(isPowered)]
+        if settings.hasPowerState { changes["PowerState"] = .string(adapter.configuration.powerState) }
+        tell(tree.set(changes, of: .adapter, at: path))
     }
 
     // MARK: Discovery
 
-    private func startDiscovery(of client: String, on path: DBusObjectPath) {
+    func startDiscovery(of client: String, on path: DBusObjectPath) {
         let filter = adapters[path]?.filters.removeValue(forKey: client)
         adapters[path]?.discoveries[client] = .some(filter)
         guard adapters[path]?.nextReport == nil else { return }
@@ -98,45 +105,68 @@ extension SimulatedBlueZ {
 
     private func scheduleReport(on path: DBusObjectPath) {
         adapters[path]?.nextReport = after(settings.radio.advertisingInterval) { blueZ in
-            for neighbour in blueZ.neighbours where neighbour.station.isAdvertising {
-                blueZ.hear(neighbour, on: path)
+            for index in blueZ.neighbours.indices where blueZ.neighbours[index].advertised.isInRange {
+                if blueZ.neighbours[index].station.isAdvertising { blueZ.hear(index, on: path) }
             }
             blueZ.scheduleReport(on: path)
         }
     }
 
     /// Takes a report of a device that advertises.
-    private func hear(_ neighbour: Neighbour, on path: DBusObjectPath) {
-        let advertised = neighbour.advertised
+    private func hear(_ index: Int, on path: DBusObjectPath) {
+        neighbours[index].reports += 1
+        let neighbour = neighbours[index]
         guard let adapter = adapters[path],
-            adapter.discoveries.values.contains(where: { $0?.admits(advertised) ?? true })
+            adapter.discoveries.values.contains(where: { $0?.admits(neighbour) ?? true })
         else { return }
-        let device = path.child("dev_" + String(advertised.device.address.map { $0 == ":" ? "_" : $0 }))
-        let rssi = DBusValue.int16(advertised.rssi)
+        let device = path.device(neighbour.address)
         if devices[device] == nil {
-            devices[device] = Device(adapter: path, neighbour: neighbour)
-            tell(tree.add(device, .device, properties(of: advertised, on: path)))
-        } else if adapter.isFiltered {
-            _ = tree.set(["RSSI": rssi], of: .device, at: device)
-            tell(BlueZObjectTree.change(["RSSI": rssi], of: .device, at: device))
+            addDevice(neighbour, on: path, isHeard: true)
         } else {
-            tell(tree.set(["RSSI": rssi], of: .device, at: device))
+            let rssi = DBusValue.int16(neighbour.advertised.rssi)
+            let change = tree.set(["RSSI": rssi], of: .device, at: device)
+            tell(adapter.isFiltered ? BlueZObjectTree.change(["RSSI": rssi], of: .device, at: device) : change)
+            if neighbour.heardName != nil {
+                tell(tree.set(names(of: neighbour, isHeard: true), of: .device, at: device))
+            }
         }
         if devices[device]?.isTemporary == true { keepForAWhile(device) }
     }
 
-    private func properties(of advertised: AdvertisedDevice, on adapter: DBusObjectPath) -> [String: DBusValue] {
-        let address = advertised.device.address
-        let alias = advertised.name ?? String(address.map { $0 == ":" ? "-" : $0 })
+    /// Brings a device to the bus: one that is heard the first time, or one that is known from earlier.
+    func addDevice(_ neighbour: Neighbour, on adapter: DBusObjectPath, isHeard: Bool) {
+        let path = adapter.device(neighbour.address)
+        let isPaired = storage[path]?.isPaired ?? false
+        let advertised = neighbour.advertised
         var properties: [String: DBusValue] = [
-            "Address": .string(address), "AddressType": .string(advertised.addressType), "Alias": .string(alias),
-            "Paired": .boolean(false), "Bonded": .boolean(false), "Trusted": .boolean(false),
-            "Blocked": .boolean(false), "LegacyPairing": .boolean(false), "RSSI": .int16(advertised.rssi),
-            "Connected": .boolean(false),
+            "Address": .string(neighbour.address), "AddressType": .string(advertised.addressType),
+            "Paired": .boolean(isPaired), "Bonded": .boolean(isPaired), "Trusted": .boolean(false),
+            "Blocked": .boolean(false), "LegacyPairing": .boolean(false), "Connected": .boolean(false),
             "UUIDs": .array(advertised.services.map { .string($0.description) }, of: .string),
             "Adapter": .objectPath(adapter), "ServicesResolved": .boolean(false),
         ]
-        properties["Name"] = advertised.name.map(DBusValue.string)
+        if isHeard { properties["RSSI"] = .int16(advertised.rssi) }
+        properties.merge(names(of: neighbour, isHeard: isHeard)) { $1 }
+        devices[path] = Device(adapter: adapter, station: neighbour.station, isTemporary: storage[path] == nil)
+        tell(tree.add(path, .device, properties))
+    }
+
+    /// The properties that have to do with a device's name.
+    private func names(of neighbour: Neighbour, isHeard: Bool) -> [String: DBusValue] {
+        guard let kept = neighbour.advertised.keptName else {
+            // What is known from earlier has its name from then.
+            let name = isHeard ? neighbour.heardName : neighbour.advertised.name
+            let alias = name ?? String(neighbour.address.map { $0 == ":" ? "-" : $0 })
+            var properties = ["Alias": DBusValue.string(alias)]
+            properties["Name"] = name.map(DBusValue.string)
+            return properties
+        }
+        var properties: [String: DBusValue] = ["Name": .string(kept), "Alias": .string(kept)]
+        if isHeard, let name = neighbour.heardName {
+            // Complete Local Name (Bluetooth Assigned Numbers, 2.3).
+            properties["AdvertisingData"] = .dictionary(
+                [.byte(0x09): .variant(.bytes(Array(name.utf8)))], key: .byte, value: .variant)
+        }
         return properties
     }
 
@@ -149,6 +179,7 @@ extension SimulatedBlueZ {
     /// Takes a device off the bus.
     func remove(_ device: DBusObjectPath) {
         drop(device)
+        storage[device] = nil
         cancel(devices.removeValue(forKey: device)?.disappearance)
         for path in characteristics.keys where path.isAtOrBelow(device) { release(path) }
         tree.remove(device).forEach(tell)

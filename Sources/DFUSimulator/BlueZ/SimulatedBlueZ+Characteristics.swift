@@ -18,7 +18,7 @@ extension SimulatedBlueZ {
         guard let characteristic = characteristics[path], let device = devices[characteristic.device],
             let link = device.link, link.isResolved
         else { return nil }
-        return (device.neighbour.station, link.number)
+        return (device.station, link.number)
     }
 
     // MARK: Reading and writing
@@ -35,7 +35,7 @@ extension SimulatedBlueZ {
         }
         characteristics[path]?.read = Characteristic.Read(offset: options.offset, calls: [call])
         Task {
-            let result = await request(.read(characteristic.declared.uuid), over: link)
+            let result = await request(.read(characteristic.declared.uuid), to: path, over: link)
             // Where the characteristic is gone the calls have been answered.
             guard let read = characteristics[path]?.read.take() else { return }
             switch result {
@@ -61,16 +61,17 @@ extension SimulatedBlueZ {
             return refuse(call, BlueZError.invalidArguments)
         }
         let properties = characteristic.declared.properties
-        switch options.type ?? (properties.contains(.write) ? .request : .command) {
+        let type = settings.heedsWriteType ? options.type : nil
+        switch type ?? (properties.contains(.write) ? .request : .command) {
         case .reliable: refuse(call, BlueZError.notSupported)
         case .request:
             // What is longer goes as a long write, which the simulated devices do not take, like most that are updated.
-            guard bytes.count <= settings.radio.mtu - 3, options.offset == 0 else {
+            guard bytes.count <= settings.mtu - 3, options.offset == 0 else {
                 return refuse(call, BlueZError.notSupported)
             }
             characteristics[path]?.isWriting = true
             Task {
-                let result = await request(.write(bytes, to: characteristic.declared.uuid), over: link)
+                let result = await request(.write(bytes, to: characteristic.declared.uuid), to: path, over: link)
                 characteristics[path]?.isWriting = false
                 switch result {
                 case .success: answer(call)
@@ -78,7 +79,7 @@ extension SimulatedBlueZ {
                 }
             }
         case .command:
-            guard options.offset == 0, options.type != nil || properties.contains(.writeWithoutResponse) else {
+            guard options.offset == 0, type != nil || properties.contains(.writeWithoutResponse) else {
                 return refuse(call, BlueZError.notSupported)
             }
             guard send(bytes, to: path) else { return refuse(call, BlueZError.failed("Failed to initiate write")) }
@@ -90,15 +91,24 @@ extension SimulatedBlueZ {
     @discardableResult
     func send(_ bytes: [UInt8], to path: DBusObjectPath) -> Bool {
         guard let characteristic = characteristics[path], let link = link(of: path),
-            bytes.count <= settings.radio.mtu - 3
+            bytes.count <= settings.mtu - 3
         else { return false }
+        // A command that may not be is not answered.
+        guard !isProtected(path) else { return true }
         return (try? link.station.send(bytes, to: characteristic.declared.uuid, on: link.number)) != nil
     }
 
     private func request(
-        _ request: SimulatedConnection.Request, over link: (station: SimulatedStation, number: Int)
+        _ request: SimulatedConnection.Request, to path: DBusObjectPath,
+        over link: (station: SimulatedStation, number: Int)
     ) async -> SimulatedConnection.Answer {
         do {
+            if let device = characteristics[path]?.device, isProtected(path) {
+                // The device refuses. BlueZ raises the security by itself, and repeats the request
+                // (`handle_error_rsp` in its src/shared/att.c).
+                _ = try await link.station.request(.discover, on: link.number)
+                guard await isSecured(device) else { return .failure(.insufficientAuthentication) }
+            }
             return .success(try await link.station.request(request, on: link.number))
         } catch {
             return .failure(error)
@@ -156,7 +166,7 @@ extension SimulatedBlueZ {
     ) {
         guard let characteristic = characteristics[path], let link = link(of: path) else { return }
         Task {
-            let result = await request(.subscribe(characteristic.declared.uuid), over: link)
+            let result = await request(.subscribe(characteristic.declared.uuid), to: path, over: link)
             switch result {
             case .success:
                 for client in characteristics[path, default: characteristic].sessions.keys {

@@ -6,6 +6,8 @@ extension SimulatedBlueZ {
         switch call.member {
         case "Connect": connect(call, to: path)
         case "Disconnect": disconnect(call, from: path)
+        case "Pair": pair(call, with: path)
+        case "CancelPairing": cancelPairing(call, with: path)
         default: preconditionFailure("a device has no such method")
         }
     }
@@ -17,25 +19,35 @@ extension SimulatedBlueZ {
         guard adapters[device.adapter]?.configuration.isPowered == true else {
             return refuse(call, BlueZError.notReady)
         }
-        guard device.link == nil else { return answer(call) }
-        // A controller makes one connection at a time.
-        guard !devices.values.contains(where: { $0.adapter == device.adapter && $0.attempt != nil }) else {
-            return refuse(call, BlueZError.busy)
-        }
-        cancel(device.disappearance)
+        guard device.link == nil || device.attempt != nil else { return answer(call) }
+        guard !isConnecting(device.adapter) else { return refuse(call, BlueZError.busy) }
+        keep(path)
+        guard !isFailing(call, to: path) else { return }
+        startConnecting(to: path, for: call)
+    }
+
+    /// Whether an adapter has a connection to make: a controller makes one at a time.
+    func isConnecting(_ adapter: DBusObjectPath) -> Bool {
+        devices.values.contains { $0.adapter == adapter && $0.attempt != nil }
+    }
+
+    /// Does not forget a device any more that is not heard.
+    func keep(_ path: DBusObjectPath) {
+        cancel(devices[path]?.disappearance)
         devices[path]?.disappearance = nil
         devices[path]?.isTemporary = false
-        guard !isFailing(call, to: path) else { return }
+    }
+
+    /// Makes a connection, for a call of `Connect` or `Pair`.
+    func startConnecting(to path: DBusObjectPath, for call: DBusMessage) {
         tryToConnect(to: path, for: call, until: .now + settings.connectTimeout)
     }
 
     /// Waits for the device's next advertisement, at which a connection is made.
     private func tryToConnect(to path: DBusObjectPath, for call: DBusMessage, until deadline: ContinuousClock.Instant) {
         let timer = after(settings.radio.advertisingInterval) { blueZ in
-            if let (number, services) = blueZ.devices[path]?.neighbour.station.connect() {
-                blueZ.devices[path]?.attempt = nil
+            if let (number, services) = blueZ.connection(to: path) {
                 blueZ.connected(to: path, by: number, services: services)
-                blueZ.answer(call)
             } else if ContinuousClock.now < deadline {
                 blueZ.tryToConnect(to: path, for: call, until: deadline)
             } else {
@@ -45,15 +57,22 @@ extension SimulatedBlueZ {
         devices[path]?.attempt = Attempt(call: call, timer: timer)
     }
 
+    private func connection(to path: DBusObjectPath) -> (number: Int, services: [GATTService])? {
+        guard let advertised = advertised(path), advertised.isInRange, advertised.isConnectable else { return nil }
+        return devices[path]?.station.connect()
+    }
+
     private func failToConnect(to path: DBusObjectPath, _ text: String) {
         guard let attempt = devices[path]?.attempt.take() else { return }
         cancel(attempt.timer)
-        refuse(attempt.call, BlueZError.failed(text))
+        if attempt.call.member == "Connect" { return refuse(attempt.call, BlueZError.failed(text)) }
+        finishPairing(with: path, .notReached)
     }
 
     private func connected(to path: DBusObjectPath, by number: Int, services: [GATTService]) {
-        guard let station = devices[path]?.neighbour.station else { return }
-        devices[path]?.link = Device.Link(number: number)
+        guard let station = devices[path]?.station else { return }
+        let stored = storage[path]
+        devices[path]?.link = Device.Link(number: number, isEncrypted: stored?.isPaired ?? false)
         for service in services {
             for characteristic in service.characteristics where characteristic.canNotify {
                 let binding = EndpointBinding(
@@ -70,28 +89,87 @@ extension SimulatedBlueZ {
         end.events.setReceiver { [weak self] _ in self?.onThread { $0.linkEnded(to: path, number) } }
         station.add(end, to: number)
         tell(tree.set(["Connected": .boolean(true)], of: .device, at: path))
+        if let stored, stored.isPaired, !stored.keysFit {
+            // The call is still waiting for the encryption, which fails and takes the connection with it.
+            after(settings.lostKeysDelay) { blueZ in
+                if blueZ.devices[path]?.link?.number == number { blueZ.drop(path) }
+            }
+            return
+        }
+        if let attempt = devices[path]?.attempt.take() {
+            if attempt.call.member == "Connect" { answer(attempt.call) } else { negotiate(with: path) }
+        }
         Task { await resolve(services, of: path, over: number) }
+    }
+
+    /// Makes the connections that another program is to have from the beginning.
+    func connectForAnotherProgram() {
+        for index in neighbours.indices where neighbours[index].advertised.isConnected {
+            let neighbour = neighbours[index]
+            guard
+                let adapter = adapters.filter({ $0.value.configuration.isPowered }).keys.min(by: {
+                    $0.string < $1.string
+                })
+            else { return }
+            neighbours[index].advertised.isConnected = false
+            let path = adapter.device(neighbour.address)
+            if devices[path] == nil { addDevice(neighbour, on: adapter, isHeard: false) }
+            keep(path)
+            if let (number, services) = connection(to: path) { connected(to: path, by: number, services: services) }
+        }
+    }
+
+    /// The settings of the device that an object stands for.
+    func advertised(_ path: DBusObjectPath) -> AdvertisedDevice? {
+        guard let address = devices[path]?.station.address else { return nil }
+        return neighbours.first { $0.address == address }?.advertised
     }
 
     // MARK: Services
 
     /// Exchanges the MTU and discovers the services and their characteristics, and shows them.
     private func resolve(_ services: [GATTService], of path: DBusObjectPath, over number: Int) async {
-        guard let station = devices[path]?.neighbour.station else { return }
+        guard let station = devices[path]?.station else { return }
         for _ in 0..<(2 + services.count) {
             // Where it fails the end of the connection is told otherwise.
             guard (try? await station.request(.discover, on: number)) != nil else { return }
         }
-        guard devices[path]?.link?.number == number else { return }
+        guard devices[path]?.link?.number == number, let advertised = advertised(path) else { return }
+        switch advertised.discovery {
+        case .succeeds(after: .zero), .losesLink(times: 0): resolved(services, of: path, over: number)
+        case .succeeds(let delay): after(delay) { $0.resolved(services, of: path, over: number) }
+        case .hangs: break
+        case .losesLink(let times):
+            for index in neighbours.indices where neighbours[index].address == station.address {
+                neighbours[index].advertised.discovery = .losesLink(times: times - 1)
+            }
+            station.loseLink()
+        }
+    }
+
+    private func resolved(_ services: [GATTService], of path: DBusObjectPath, over number: Int) {
+        guard let device = devices[path], device.link?.number == number else { return }
         devices[path]?.link?.isResolved = true
-        show(GATTLayout(services), of: path)
-        let uuids = services.map { DBusValue.string($0.uuid.description) }
-        tell(tree.set(["UUIDs": .array(uuids, of: .string)], of: .device, at: path))
+        let delay = advertised(path)?.objectsDelay ?? .zero
+        if delay == .zero {
+            show(services, of: path)
+        } else {
+            after(delay) { blueZ in
+                if blueZ.devices[path]?.link?.number == number { blueZ.show(services, of: path) }
+            }
+        }
         tell(tree.set(["ServicesResolved": .boolean(true)], of: .device, at: path))
+        tellPaired(path)
         // Subscriptions from an earlier connection are made again.
         for (characteristic, state) in characteristics where state.device == path && !state.sessions.isEmpty {
             subscribe(to: characteristic) { _, _ in }
         }
+    }
+
+    private func show(_ services: [GATTService], of path: DBusObjectPath) {
+        show(GATTLayout(services), of: path)
+        let uuids = services.map { DBusValue.string($0.uuid.description) }
+        tell(tree.set(["UUIDs": .array(uuids, of: .string)], of: .device, at: path))
     }
 
     /// Puts a device's services on the bus. Those that seem to be known stay as they are, as in BlueZ's cache.
@@ -134,11 +212,11 @@ extension SimulatedBlueZ {
             "Handle": .uint16(characteristic.handle), "UUID": .string(declared.uuid.description),
             "Service": .objectPath(service), "Flags": .array(declared.flags.map(DBusValue.string), of: .string),
         ]
-        if settings.hasMTU { properties["MTU"] = .uint16(UInt16(settings.mtuDelay == nil ? settings.radio.mtu : 23)) }
+        if settings.hasMTU { properties["MTU"] = .uint16(UInt16(settings.mtuDelay == nil ? settings.mtu : 23)) }
         if settings.hasMTU, let delay = settings.mtuDelay {
             // BlueZ 5.66 tells nobody of the change.
             after(delay) { blueZ in
-                _ = blueZ.tree.set(["MTU": .uint16(UInt16(blueZ.settings.radio.mtu))], of: .characteristic, at: path)
+                _ = blueZ.tree.set(["MTU": .uint16(UInt16(blueZ.settings.mtu))], of: .characteristic, at: path)
             }
         }
         if declared.canNotify { properties["Notifying"] = .boolean(false) }
@@ -176,7 +254,7 @@ extension SimulatedBlueZ {
         devices[path]?.link?.isEnding = true
         after(settings.disconnectDelay) { blueZ in
             guard let device = blueZ.devices[path], device.link?.number == link.number else { return }
-            blueZ.disconnect(device.neighbour.station, link.number)
+            blueZ.disconnect(device.station, link.number)
         }
     }
 
@@ -187,7 +265,10 @@ extension SimulatedBlueZ {
     /// A connection is over, whoever ended it.
     func linkEnded(to path: DBusObjectPath, _ number: Int) {
         guard let device = devices[path], let link = device.link, link.number == number else { return }
+        failToConnect(to: path, "br-connection-canceled")
+        finishPairing(with: path, .refused(.canceled))
         devices[path]?.link = nil
+        if let call = link.pairCall { refuse(call, BlueZError.failed("Operation canceled")) }
         for (characteristic, state) in characteristics where state.device == path { closeSockets(of: characteristic) }
         tell(tree.set(["ServicesResolved": .boolean(false)], of: .device, at: path))
         for call in link.waiting { answer(call) }
@@ -204,6 +285,6 @@ extension SimulatedBlueZ {
         failToConnect(to: path, "br-connection-canceled")
         guard let device = devices[path], let link = device.link else { return }
         linkEnded(to: path, link.number)
-        disconnect(device.neighbour.station, link.number)
+        disconnect(device.station, link.number)
     }
 }

@@ -5,6 +5,8 @@ private import Glibc
 struct AcquiredSocket {
     var descriptor: FileDescriptor
     var watch: PollExecutor.Watch
+    /// How many records were read since the last pause.
+    var records = 0
 }
 
 extension SimulatedBlueZ {
@@ -20,10 +22,11 @@ extension SimulatedBlueZ {
             return refuse(call, BlueZError.notSupported)
         }
         guard let (near, far) = socketPair() else { return refuse(call, BlueZError.failed("Too many open files")) }
+        if settings.socketPauses != nil { takeLittle(far) }
         let watch = watch(near) { $0.takeRecords(for: path) }
         characteristics[path]?.writeSocket = AcquiredSocket(descriptor: near, watch: watch)
         tell(tree.set(["WriteAcquired": .boolean(true)], of: .characteristic, at: path))
-        answer(call, [.fileDescriptor(far), .uint16(UInt16(settings.radio.mtu))])
+        answer(call, [.fileDescriptor(far), .uint16(UInt16(settings.mtu))])
     }
 
     func acquireNotify(_ call: DBusMessage, at path: DBusObjectPath) {
@@ -43,7 +46,10 @@ extension SimulatedBlueZ {
             let watch = blueZ.watch(near) { $0.takeRecords(for: path) }
             blueZ.characteristics[path]?.notifySocket = AcquiredSocket(descriptor: near, watch: watch)
             blueZ.tell(blueZ.tree.set(["NotifyAcquired": .boolean(true)], of: .characteristic, at: path))
-            blueZ.answer(call, [.fileDescriptor(far), .uint16(UInt16(blueZ.settings.radio.mtu))])
+            blueZ.answer(call, [.fileDescriptor(far), .uint16(UInt16(blueZ.settings.mtu))])
+            if let device = blueZ.characteristics[path]?.device, blueZ.advertised(device)?.endsNotifySockets == true {
+                blueZ.closeNotifySocket(of: path)
+            }
         }
     }
 
@@ -54,20 +60,39 @@ extension SimulatedBlueZ {
             Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
 
-    /// Reads what the owners of a characteristic's sockets have written, as fast as it comes: there is no back-pressure.
+    /// Reads what the owners of a characteristic's sockets have written, as fast as it comes: there is no back-pressure,
+    /// unless the settings want pauses.
     private func takeRecords(for path: DBusObjectPath) {
         while let socket = characteristics[path]?.writeSocket {
+            if let pauses = settings.socketPauses, socket.records >= pauses.records {
+                pause(socket, of: path, for: pauses.length)
+                break
+            }
             guard let record = record(from: socket) else { break }
             guard !record.isEmpty else {
                 closeWriteSocket(of: path)
                 break
             }
+            characteristics[path]?.writeSocket?.records += 1
             // A record that is too long for the MTU vanishes.
             send(record, to: path)
         }
         while let socket = characteristics[path]?.notifySocket, let record = record(from: socket) {
             if record.isEmpty { closeNotifySocket(of: path) }
         }
+    }
+
+    private func pause(_ socket: AcquiredSocket, of path: DBusObjectPath, for length: Duration) {
+        characteristics[path]?.writeSocket?.records = 0
+        setWatching(false, socket.watch)
+        // It does no harm to a watch that has ended meanwhile.
+        after(length) { $0.setWatching(true, socket.watch) }
+    }
+
+    /// Has a socket take the least that Linux lets it before whoever writes has to wait.
+    private func takeLittle(_ socket: FileDescriptor) {
+        var size: Int32 = 1
+        setsockopt(socket.number, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// The next record; empty at the end, nil where there is none yet.

@@ -22,13 +22,26 @@ package actor SimulatedBlueZ {
     /// A device in range of all adapters.
     struct Neighbour {
         var advertised: AdvertisedDevice
-        var station: SimulatedStation
+        let station: SimulatedStation
+        /// How often it was heard.
+        var reports = 0
+
+        var address: String { station.address }
+        /// The name in its advertisements, once one has brought it.
+        var heardName: String? { reports < advertised.firstNamedReport ? nil : advertised.name }
+    }
+
+    /// What BlueZ keeps of a device when it is not running (`/var/lib/bluetooth`).
+    struct StoredDevice {
+        var isPaired: Bool
+        /// Whether the device has the same keys still.
+        var keysFit = true
     }
 
     /// A device as one adapter knows it.
     struct Device {
         var adapter: DBusObjectPath
-        var neighbour: Neighbour
+        var station: SimulatedStation
         /// Whether it is forgotten some time after it was heard the last time: nobody has wanted to connect to it.
         var isTemporary = true
         /// When it is forgotten.
@@ -36,6 +49,8 @@ package actor SimulatedBlueZ {
         /// The connection that is to be made.
         var attempt: Attempt?
         var link: Link?
+        /// The pairing that is under way.
+        var pairing: Pairing?
         /// The services that are on the bus, which stay there without a connection.
         var layout = GATTLayout()
 
@@ -44,14 +59,19 @@ package actor SimulatedBlueZ {
             /// The station's number for it.
             var number: Int
             var isResolved = false
+            /// Whether what wants pairing is let through.
+            var isEncrypted: Bool
             /// Whether it is to be ended.
             var isEnding = false
             /// The calls that are answered when it is down.
             var waiting: [DBusMessage] = []
+            /// The call of `Pair` that is answered when the services are resolved.
+            var pairCall: DBusMessage?
         }
     }
 
     struct Attempt {
+        /// A call of `Connect` or `Pair`.
         var call: DBusMessage
         var timer: PollExecutor.Timer
     }
@@ -84,7 +104,11 @@ package actor SimulatedBlueZ {
     let settings: BlueZSettings
     private let executor: PollExecutor
     private let configuration: [SimulatedAdapter]
-    let neighbours: [Neighbour]
+    private nonisolated let stations: [SimulatedStation]
+    var neighbours: [Neighbour]
+    var storage: [DBusObjectPath: StoredDevice] = [:]
+    var agents: [Agent] = []
+    var lastPairing = 0
     var adapters: [DBusObjectPath: Adapter] = [:]
     var devices: [DBusObjectPath: Device] = [:]
     var characteristics: [DBusObjectPath: Characteristic] = [:]
@@ -117,21 +141,29 @@ package actor SimulatedBlueZ {
                 station: SimulatedStation(
                     advertised.device, radio: settings.radio, time: .real, observer: observer))
         }
+        stations = neighbours.map(\.station)
+        for adapter in adapters {
+            for device in devices where device.isKnown || device.isPaired {
+                let path = Self.path.child(adapter.name).device(device.device.address)
+                storage[path] = StoredDevice(isPaired: device.isPaired, keysFit: !device.hasLostKeys)
+            }
+        }
     }
 
     /// The device with this address as it is now.
     package nonisolated func device(_ address: String) -> (any SimulatedDevice)? {
-        neighbours.first { $0.station.address == address }?.station.device
+        stations.first { $0.address == address }?.device
     }
 
     /// Lets the radio fail between the device and its host; both notice when the supervision timeout is over.
     package nonisolated func loseLink(to address: String) {
-        neighbours.first { $0.station.address == address }?.station.loseLink()
+        stations.first { $0.address == address }?.loseLink()
     }
 
     // MARK: On the bus
 
-    /// Comes to the bus, as the daemon does when it starts: it knows no device.
+    /// Comes to the bus, as the daemon does when it starts: it knows no device but those that are known from earlier or
+    /// paired.
     ///
     /// - Throws: `answered` where somebody else has the name, `timeout`, `disconnected`.
     package func start() async throws(DBusError) {
@@ -154,7 +186,9 @@ package actor SimulatedBlueZ {
             throw DBusError(name: "org.freedesktop.DBus.Error.Failed", message: "\(Self.name) is on the bus already")
         }
         // Like the real one: whoever watches the name hears of each adapter.
+        tell(tree.add(Self.path, .agentManager, [:]))
         for adapter in configuration { add(adapter) }
+        connectForAnotherProgram()
     }
 
     func stopReading() {
@@ -172,7 +206,9 @@ package actor SimulatedBlueZ {
         guard signal.body.count == 3, case .string(let name) = signal.body[0], signal.body[2] == .string("") else {
             return
         }
+        agents.removeAll { $0.owner == name }
         for path in adapters.keys { endDiscovery(of: name, on: path) }
+        for (path, device) in devices where device.pairing?.call?.sender == name { cancelPairing(with: path) }
         for path in characteristics.keys { endSession(of: name, at: path) }
     }
 
@@ -204,6 +240,11 @@ package actor SimulatedBlueZ {
         executor.submit { [weak self] in self?.assumeIsolated(body) }
     }
 
+    /// Stops or takes up again what a watch does.
+    func setWatching(_ isOn: Bool, _ watch: PollExecutor.Watch) {
+        executor.setEvents(isOn ? .readable : [], of: watch)
+    }
+
     /// Has `body` called when there is something to read from a socket, or its other end is gone.
     func watch(
         _ descriptor: FileDescriptor, _ body: @escaping @Sendable (isolated SimulatedBlueZ) -> Void
@@ -229,7 +270,10 @@ package actor SimulatedBlueZ {
 
     private func receive(_ call: DBusMessage) {
         let path = call.path ?? .root
-        if let error = failure(of: call) { return refuse(call, error) }
+        if let trouble = trouble(with: call) {
+            if let error = trouble.error { refuse(call, error) }
+            return
+        }
         guard let (interface, method) = method(called: call, at: path) else {
             let isObjectKnown = tree.introspection(of: path) != nil
             return refuse(call, BlueZError.unknownMethod(call, isObjectKnown: isObjectKnown))
@@ -241,6 +285,7 @@ package actor SimulatedBlueZ {
         case BlueZInterface.introspectable.name: answer(call, [.string(tree.introspection(of: path) ?? "")])
         case BlueZInterface.objectManager.name: answer(call, [tree.managedObjects])
         case BlueZInterface.properties.name: callProperties(call, at: path)
+        case BlueZInterface.agentManager.name: callAgentManager(call)
         case BlueZInterface.adapter.name: callAdapter(call, at: path)
         case BlueZInterface.device.name: callDevice(call, at: path)
         case BlueZInterface.characteristic.name: callCharacteristic(call, at: path)
@@ -290,6 +335,7 @@ package actor SimulatedBlueZ {
         guard property.isWritable else { return refuse(call, BlueZError.readOnly(name)) }
         // The adapter's power is the only thing that can be set.
         guard case .boolean(let isPowered) = value else { return refuse(call, BlueZError.wrongType(of: name)) }
+        if isPowered, adapters[path]?.configuration.isBlocked == true { return refuse(call, BlueZError.blocked) }
         setPowered(isPowered, at: path)
         answer(call)
     }
@@ -302,5 +348,10 @@ extension DBusObjectPath {
             preconditionFailure("\(name) is no name of an object")
         }
         return path
+    }
+
+    /// The object of the device with this address below an adapter's.
+    func device(_ address: String) -> DBusObjectPath {
+        child("dev_" + String(address.map { $0 == ":" ? "_" : $0 }))
     }
 }

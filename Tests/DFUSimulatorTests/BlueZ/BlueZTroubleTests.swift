@@ -20,6 +20,84 @@ import Testing
         }
     }
 
+    @Test("CLI-09 a method is never answered") func ignoresCalls() async throws {
+        try await BlueZBench.run { bench in
+            try await bench.discover()
+            await bench.blueZ.ignore("Disconnect")
+            let path = try #require(DBusObjectPath(BlueZBench.device))
+            let call = DBusMessage.call("Disconnect", of: nil, at: path, destination: SimulatedBlueZ.name)
+            // The answer to the next call comes first, in the order of the calls.
+            try await bench.client.send(call)
+            #expect(try await bench.refusal("Disconnect", at: BlueZBench.device) == nil)
+            await #expect(throws: DBusError.self) { try await bench.client.call(call, timeout: .zero) }
+        }
+    }
+
+    @Test("BLZ-06 another program discovers") func discoversForAnotherProgram() async throws {
+        try await BlueZBench.run { bench in
+            await bench.blueZ.discoverForAnotherProgram(on: "hci0")
+            #expect(await bench.story(until: "+") == ["hci0 Discovering true", "+ device"])
+            try await bench.call("StartDiscovery")
+            try await bench.call("StopDiscovery")
+            // It goes on.
+            #expect(
+                try await bench.property("Discovering", of: "org.bluez.Adapter1", at: BlueZBench.adapter)
+                    == .boolean(true))
+        }
+    }
+
+    @Test("BLZ-17 an adapter that rfkill blocks cannot be switched on") func blocksAnAdapter() async throws {
+        var settings = BlueZBench.quickSettings
+        settings.hasPowerState = true
+        var adapter = SimulatedAdapter(isPowered: false)
+        adapter.isBlocked = true
+        try await BlueZBench.run(adapters: [adapter], settings: settings) { bench async throws in
+            func state() async throws -> DBusValue? {
+                try await bench.property("PowerState", of: "org.bluez.Adapter1", at: BlueZBench.adapter)
+            }
+            func switchOn() async throws -> String? {
+                try await bench.refusal(
+                    "Set", [.string("org.bluez.Adapter1"), .string("Powered"), .variant(.boolean(true))],
+                    of: "org.freedesktop.DBus.Properties")
+            }
+            #expect(try await state() == .string("off-blocked"))
+            #expect(try await switchOn() == "Blocked: Blocked through rfkill")
+            await bench.blueZ.setBlocked(false, adapter: "hci0")
+            #expect(await bench.story(until: "hci0") == ["hci0 PowerState off"])
+            #expect(try await switchOn() == nil)
+            #expect(await bench.story(until: "hci0") == ["hci0 PowerState on", "hci0 Powered true"])
+            await bench.blueZ.setBlocked(true, adapter: "hci0")
+            _ = await bench.story(until: "hci0 PowerState off-blocked")
+            #expect(try await state() == .string("off-blocked"))
+        }
+    }
+
+    @Test func anAdapterHasRoles() async throws {
+        var adapter = SimulatedAdapter()
+        adapter.roles = ["peripheral"]
+        try await BlueZBench.run(adapters: [adapter]) { bench async throws in
+            #expect(
+                try await bench.property("Roles", of: "org.bluez.Adapter1", at: BlueZBench.adapter)
+                    == .array([.string("peripheral")], of: .string))
+        }
+    }
+
+    @Test("BLZ-22 a daemon that dies leaves no call without an answer") func answersInTheBusesName() async throws {
+        var device = AdvertisedDevice(Band(), name: "Band")
+        device.isConnectable = false
+        try await BlueZBench.run(devices: [device]) { bench in
+            try await bench.discover()
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<2 { group.addTask { try await bench.refusal("Connect", at: BlueZBench.device) } }
+                let first = try await group.next()
+                #expect(first == "InProgress: Operation already in progress")
+                await bench.blueZ.stop()
+                let second = try await group.next()
+                #expect(second??.hasPrefix("NoReply") == true)
+            }
+        }
+    }
+
     @Test("BLZ-03 first connects are aborted") func abortsConnects() async throws {
         try await BlueZBench.run { bench in
             try await bench.discover()
@@ -59,7 +137,7 @@ import Testing
             await bench.blueZ.stop()
             #expect(try await bench.refusal("StartDiscovery")?.hasPrefix("ServiceUnknown") == true)
             try await bench.blueZ.start()
-            #expect(await bench.story(until: "+") == ["+ hci0"])
+            #expect(await bench.story(until: "+ hci0") == ["+ /org/bluez", "+ hci0"])
             try await bench.connect()
         }
     }

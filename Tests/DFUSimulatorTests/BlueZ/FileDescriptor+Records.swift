@@ -8,6 +8,19 @@ extension FileDescriptor {
         precondition(count == record.count, "a record of \(record.count) bytes cannot be written")
     }
 
+    /// Writes one record, where there is room for it.
+    func trySend(_ record: [UInt8]) -> Bool {
+        let count = Glibc.send(number, record, record.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        precondition(count == record.count || errno == EAGAIN, "a record of \(record.count) bytes cannot be written")
+        return count == record.count
+    }
+
+    /// Waits until there is room for a record.
+    func waitUntilWritable() {
+        var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        poll(&entry, 1, 10_000)
+    }
+
     /// Waits for one record; empty at the end.
     func receive() -> [UInt8] {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
