@@ -11,6 +11,8 @@ struct SimulatedUpdate {
     let warnings: [UpdateWarning]
     let log: [String]
     let duration: Duration
+    /// The calls of BlueZ's methods, where it went by BlueZ.
+    let calls: [DBusMessage]
 
     /// - Parameters:
     ///   - way: Over the bus time is real: the radio is quick there, a band's own pauses are a twentieth, and the limits
@@ -18,11 +20,12 @@ struct SimulatedUpdate {
     ///   - profile: In place of the band's, taken as it is.
     ///   - device: Whom to update, in place of the band.
     ///   - adjust: What is asked for.
+    ///   - scene: What the bus is like.
     ///   - during: Called with each snapshot, and what may be done to the update then.
     init(
         over way: Way = .direct, of settings: Band.Settings = Band.Settings(), memory: Band.Memory? = nil,
         faults: [Fault] = [], to package: Package, profile: DeviceProfile? = nil, device: String? = nil,
-        checkpoints: CheckpointStore? = nil, radio: RadioModel = RadioModel(),
+        checkpoints: CheckpointStore? = nil, radio: RadioModel = RadioModel(), in scene: BlueZScene = BlueZScene(),
         adjust: (inout UpdateOptions) -> Void = { _ in },
         during: (@Sendable (UpdateProgress, Intervention) -> Void)? = nil
     ) async throws {
@@ -41,7 +44,7 @@ struct SimulatedUpdate {
             settings.rebootDelay /= 20
             settings.rebootTime /= 20
             let band = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
-            end = try await script.runOverBus(band, radio.quick)
+            end = try await script.run(band, radio.quick, in: scene)
         }
         guard let left = end.device as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
@@ -49,6 +52,7 @@ struct SimulatedUpdate {
         result = end.result
         duration = end.duration
         events = end.events
+        calls = end.calls
         band = left.band
         (progress, warnings, log) = script.told.withLock { ($0.progress, $0.warnings, $0.log) }
     }
@@ -57,6 +61,8 @@ struct SimulatedUpdate {
     struct Intervention: Sendable {
         let cancel: @Sendable () -> Void
         let loseLink: @Sendable () -> Void
+        /// The bus, where it goes by BlueZ.
+        var stage: BlueZStage?
     }
 
     /// The error that it ended with.
@@ -77,6 +83,22 @@ struct SimulatedUpdate {
     }
 }
 
+/// What is special about the BlueZ that an update goes by.
+struct BlueZScene {
+    /// Its adapters.
+    var adapters = [SimulatedAdapter()]
+    /// How it behaves; the radio is the update's.
+    var settings = BlueZSettings.quick
+    /// The devices besides the band.
+    var neighbours: [AdvertisedDevice] = []
+    /// What is special about the band there.
+    var advertise: (inout AdvertisedDevice) -> Void = { _ in }
+    /// What the transport is to do.
+    var options: (inout BlueZTransport.Options) -> Void = { _ in }
+    /// What is done before the transport is opened.
+    var prepare: (BlueZStage) async throws -> Void = { _ in }
+}
+
 /// What is to be done, whatever the way, and what is told meanwhile.
 private struct Script: Sendable {
     struct Told {
@@ -91,6 +113,7 @@ private struct Script: Sendable {
         var device: (any SimulatedDevice)?
         var events: [SimulatedEvent]
         var duration: Duration
+        var calls: [DBusMessage] = []
     }
 
     var device: String
@@ -100,6 +123,7 @@ private struct Script: Sendable {
     var checkpoints: CheckpointStore?
     var during: (@Sendable (UpdateProgress, SimulatedUpdate.Intervention) -> Void)?
     let told = Locked(Told())
+    private let task = Locked<Task<Result<UpdateReport, UpdateError>, Never>?>(nil)
 
     /// In virtual time.
     func run(_ band: FaultyBand, _ radio: RadioModel) async -> End {
@@ -107,7 +131,8 @@ private struct Script: Sendable {
         let transport = SimulatedTransport([band], radio: radio, time: .virtual(time), observer: note)
         // All of it inside, where time stands still until the next wait: outside, the world goes on meanwhile.
         return await time.run {
-            let result = await update(over: transport, clock: time, on: time) { transport.loseLink(to: band.address) }
+            let intervention = intervention { transport.loseLink(to: band.address) }
+            let result = await update(over: transport, clock: time, on: time, intervention)
             let (events, duration) = (told.withLock { $0.events }, time.now.sinceStart)
             // A band that accepted the image reboots into it.
             try? await time.sleep(for: .seconds(60))
@@ -116,35 +141,47 @@ private struct Script: Sendable {
     }
 
     /// In real time.
-    func runOverBus(_ band: FaultyBand, _ radio: RadioModel) async throws -> End {
-        var settings = BlueZSettings.quick
+    func run(_ band: FaultyBand, _ radio: RadioModel, in scene: BlueZScene) async throws -> End {
+        var settings = scene.settings
         settings.radio = radio
+        var advertised = AdvertisedDevice(band)
+        scene.advertise(&advertised)
         return try await BlueZStage.run(
-            devices: [AdvertisedDevice(band)], settings: settings, observer: note
+            adapters: scene.adapters, devices: [advertised] + scene.neighbours, settings: settings, observer: note
         ) { stage in
+            try await scene.prepare(stage)
+            var intervention = intervention { stage.blueZ.loseLink(to: band.address) }
+            intervention.stage = stage
             let start = ContinuousClock.now
-            let transport = try await stage.transport()
-            let result = await update(over: transport, clock: ContinuousClock()) {
-                stage.blueZ.loseLink(to: band.address)
+            let (result, calls) = try await stage.noteCalls { [intervention] () -> Result<UpdateReport, UpdateError> in
+                let transport: BlueZTransport
+                do throws(TransportError) {
+                    transport = try await stage.transport(scene.options)
+                } catch {
+                    return .failure(UpdateError(error, phase: .connect, deviceState: .asBefore))
+                }
+                return await update(over: transport, clock: ContinuousClock(), intervention)
             }
             let duration = start.duration(to: .now)
             var left = stage.blueZ.device(band.address) as? FaultyBand
             // What a reboot that is still to come makes of it.
             if left?.band.memory.accepted != nil { left?.rebooted() }
-            return End(result: result, device: left, events: told.withLock { $0.events }, duration: duration)
+            return End(
+                result: result, device: left, events: told.withLock { $0.events }, duration: duration, calls: calls)
         }
+    }
+
+    private func intervention(_ loseLink: @escaping @Sendable () -> Void) -> SimulatedUpdate.Intervention {
+        SimulatedUpdate.Intervention(cancel: { task.withLock { $0 }?.cancel() }, loseLink: loseLink)
     }
 
     private func update(
         over transport: any Transport, clock: any Clock<Duration>, on executor: (any TaskExecutor)? = nil,
-        loseLink: @escaping @Sendable () -> Void
+        _ intervention: SimulatedUpdate.Intervention
     ) async -> Result<UpdateReport, UpdateError> {
         let updater = Updater(
             transport: transport, profile: profile, options: options, checkpoints: checkpoints, clock: clock,
             localTime: { BlockAck.PackedTime(year: 2026, month: 5, day: 4, hour: 3, minute: 2) })
-        let task = Locked<Task<Result<UpdateReport, UpdateError>, Never>?>(nil)
-        let intervention = SimulatedUpdate.Intervention(
-            cancel: { task.withLock { $0 }?.cancel() }, loseLink: loseLink)
         let observer = UpdateObserver(
             progress: { snapshot in
                 told.withLock { $0.progress.append(snapshot) }

@@ -7,6 +7,8 @@ package struct BlueZStage: Sendable {
     package let bus: PrivateBus
     /// What is on it.
     package let blueZ: SimulatedBlueZ
+    /// The connection by which it is, for what a test has BlueZ say besides.
+    package let connection: DBusConnection
 
     /// Runs `body` while the bus is there.
     ///
@@ -19,11 +21,11 @@ package struct BlueZStage: Sendable {
     ) async throws -> Result {
         let bus = try await PrivateBus.start()
         do {
+            let connection = try await DBusConnection.open(bus.address)
             let blueZ = SimulatedBlueZ(
-                on: try await DBusConnection.open(bus.address), adapters: adapters, devices: devices,
-                settings: settings, observer: observer)
+                on: connection, adapters: adapters, devices: devices, settings: settings, observer: observer)
             try await blueZ.start()
-            let result = try await body(BlueZStage(bus: bus, blueZ: blueZ))
+            let result = try await body(BlueZStage(bus: bus, blueZ: blueZ, connection: connection))
             // As long as it is held, it has its name.
             withExtendedLifetime(blueZ) {}
             await bus.stop()
@@ -42,6 +44,37 @@ package struct BlueZStage: Sendable {
         options.busAddress = bus.address
         adjust(&options)
         return try await BlueZTransport(options)
+    }
+
+    /// Another program on the bus, which calls a method of BlueZ's.
+    package func call(
+        _ member: String, _ body: [DBusValue] = [], of interface: String, at path: String, by program: DBusConnection
+    ) async throws(DBusError) {
+        guard let path = DBusObjectPath(path) else { preconditionFailure("\(path) is no path") }
+        _ = try await program.call(
+            .call(member, of: interface, at: path, destination: SimulatedBlueZ.name, body: body))
+    }
+
+    /// Runs `body`, and gives the calls of BlueZ's methods that were made meanwhile, in their order.
+    package func noteCalls<Result: Sendable>(
+        _ body: () async throws -> Result
+    ) async throws -> (result: Result, calls: [DBusMessage]) {
+        let spy = try await DBusConnection.open(bus.address)
+        let heard = await spy.calls(of: .root, withAllBelow: true)
+        _ = try await spy.call(
+            .call(
+                "AddMatch", of: DBusConnection.busName, at: DBusConnection.busPath,
+                destination: DBusConnection.busName,
+                body: [.string("type='method_call',destination='\(SimulatedBlueZ.name)',eavesdrop='true'")]))
+        let result = try await body()
+        // What the bus has passed on before, the spy has heard with the answer to this; unless the bus is gone.
+        _ = try? await spy.call(
+            .call(
+                "GetId", of: DBusConnection.busName, at: DBusConnection.busPath, destination: DBusConnection.busName))
+        await spy.close()
+        var calls: [DBusMessage] = []
+        for await call in heard { calls.append(call) }
+        return (result, calls)
     }
 }
 

@@ -1,3 +1,4 @@
+private import DFUTransport
 private import Glibc
 
 /// A message bus of a test's own: a `dbus-daemon` that dies with it, or with the process.
@@ -9,6 +10,7 @@ public final class PrivateBus: Sendable {
     public let address: String
     private let daemon: Program
     private let folder: String
+    private let isStopped = Locked(false)
 
     private init(address: String, daemon: Program, folder: String) {
         self.address = address
@@ -55,8 +57,13 @@ public final class PrivateBus: Sendable {
         return PrivateBus(address: address, daemon: daemon, folder: folder)
     }
 
-    /// Kills the bus, and waits until it is gone. To be called once.
+    /// Kills the bus, and waits until it is gone. Harmless when it is.
     public func stop() async {
+        let wasStopped = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        guard !wasStopped else { return }
         close(daemon.input)
         _ = await daemon.outcome()
         for name in ["/bus.conf", "/socket", ""] { remove(folder + name) }

@@ -1,12 +1,4 @@
 extension BlueZCentral {
-    /// The limit for a device's services to be resolved.
-    private static let discoveryLimit = Duration.seconds(60)
-    /// How long a device may still be shown as connected after a connection failed: BlueZ takes its time to notice.
-    private static let settlingLimit = Duration.seconds(1)
-    /// How long the end of a connection is waited for: BlueZ leaves its profiles 2 s (`DISCONNECT_TIMER`, src/device.c).
-    private static let disconnectLimit = Duration.seconds(3)
-    /// How long a device that is not heard, but remembered, is listened for before it is called all the same.
-    private static let patience = Duration.seconds(10)
     /// So often in a row a device with kept keys may be lost right after it was connected.
     private static let mostEarlyLosses = 3
 
@@ -43,7 +35,7 @@ extension BlueZCentral {
         if let device = tree.device(address, of: adapter), device.isHeard || device.isConnected { return device.path }
         let limit = ContinuousClock.now.duration(to: deadline)
         let isRemembered = tree.device(address, of: adapter) != nil
-        let devices = try await scan(for: isRemembered ? min(limit, Self.patience) : max(limit, .zero)) { devices in
+        let devices = try await scan(for: isRemembered ? min(limit, limits.patience) : max(limit, .zero)) { devices in
             devices.contains { $0.address == address && ($0.isHeard || $0.isConnected) }
         }
         guard let device = devices.first(where: { $0.address == address }),
@@ -98,7 +90,7 @@ extension BlueZCentral {
             }
             try requireAdapter()
             // BlueZ shows an attempt that failed as a connection for a moment, and sometimes it is one.
-            let isOver = try await daemon.wait(Self.settlingLimit) { $0.device(at: path)?.isConnected != true }
+            let isOver = try await daemon.wait(limits.settling) { $0.device(at: path)?.isConnected != true }
             if isOver == nil {
                 log?("BlueZ says that connecting failed (\(error.text)), and shows a connection: it is used")
                 return true
@@ -110,7 +102,7 @@ extension BlueZCentral {
     private func resolveServices(of path: DBusObjectPath, _ address: String) async throws(TransportError) {
         let tree: BlueZObjectTree?
         do throws(TransportError) {
-            tree = try await daemon.wait(Self.discoveryLimit) { tree in
+            tree = try await daemon.wait(limits.discovery) { tree in
                 guard let device = tree.device(at: path), device.isConnected else { return true }
                 return device.areServicesResolved
             }
@@ -122,7 +114,7 @@ extension BlueZCentral {
             await abandon(path)
             throw TransportError(
                 .servicesUnresolved,
-                message: "its services were not resolved within \(Self.discoveryLimit.inSeconds); bring it closer, or "
+                message: "its services were not resolved within \(limits.discovery.inSeconds); bring it closer, or "
                     + "restart it")
         }
         guard tree.device(at: path)?.isConnected == true else {
@@ -146,8 +138,8 @@ extension BlueZCentral {
     private func disconnect(_ path: DBusObjectPath) async {
         let elapsed = ContinuousClock.now
         // Where it fails there is nothing to end; where it does not answer, there is nothing more to do.
-        _ = try? await call("Disconnect", of: BlueZInterface.device, at: path, limit: Self.disconnectLimit)
-        let left = Self.disconnectLimit - elapsed.duration(to: .now)
+        _ = try? await call("Disconnect", of: BlueZInterface.device, at: path, limit: limits.disconnection)
+        let left = limits.disconnection - elapsed.duration(to: .now)
         _ = try? await daemon.wait(max(left, .zero)) { $0.device(at: path)?.isConnected != true }
     }
 }

@@ -2,11 +2,9 @@
 ///
 /// It lives on the bus connection's thread.
 actor BlueZCentral {
-    /// The limit of a call that only this machine's software answers.
-    static let callLimit = Duration.seconds(10)
-
     let daemon: BlueZDaemon
     nonisolated let adapter: DBusObjectPath
+    nonisolated let limits: BlueZLimits
     nonisolated let log: (@Sendable (String) -> Void)?
     /// A controller makes one connection at a time: BlueZ refuses, or fails, the second.
     let connectTurn = Turnstile()
@@ -28,10 +26,11 @@ actor BlueZCentral {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { daemon.unownedExecutor }
 
-    init(daemon: BlueZDaemon, adapter: DBusObjectPath, log: (@Sendable (String) -> Void)?) {
+    init(daemon: BlueZDaemon, adapter: DBusObjectPath, _ options: BlueZTransport.Options) {
         self.daemon = daemon
         self.adapter = adapter
-        self.log = log
+        limits = options.limits
+        log = options.log
     }
 
     /// The objects as they are now.
@@ -54,23 +53,25 @@ actor BlueZCentral {
                 let adapter = tree.adapters.first(where: { options.adapter == nil || $0.name == options.adapter }),
                 !adapter.isBlocked
             else { throw error }
-            try await powerOn(adapter, of: daemon)
+            try await powerOn(adapter, of: daemon, within: options.limits.call)
             return adapter.path
         }
     }
 
-    private static func powerOn(_ adapter: BlueZAdapter, of daemon: BlueZDaemon) async throws(TransportError) {
+    private static func powerOn(
+        _ adapter: BlueZAdapter, of daemon: BlueZDaemon, within limit: Duration
+    ) async throws(TransportError) {
         do throws(BlueZError) {
             _ = try await daemon.call(
                 "Set", of: "org.freedesktop.DBus.Properties", at: adapter.path,
                 body: [.string(BlueZInterface.adapter), .string("Powered"), .variant(.boolean(true))],
-                timeout: callLimit)
+                timeout: limit)
         } catch {
             throw TransportError(
                 .environment, message: "the adapter \(adapter.name) cannot be switched on (\(error.text))")
         }
         let path = adapter.path
-        guard try await daemon.wait(callLimit, until: { $0.adapter(at: path)?.isPowered == true }) != nil else {
+        guard try await daemon.wait(limit, until: { $0.adapter(at: path)?.isPowered == true }) != nil else {
             throw TransportError(.environment, message: "the adapter \(adapter.name) does not come on")
         }
     }
@@ -153,11 +154,11 @@ actor BlueZCentral {
         }
     }
 
-    /// Calls a method, within a limit.
+    /// Calls a method, within a limit; if not said otherwise, that of calls which only this machine's software answers.
     func call(
         _ member: String, of interface: String, at path: DBusObjectPath, _ body: [DBusValue] = [],
-        limit: Duration = callLimit
+        limit: Duration? = nil
     ) async throws(BlueZError) -> [DBusValue] {
-        try await daemon.call(member, of: interface, at: path, body: body, timeout: limit)
+        try await daemon.call(member, of: interface, at: path, body: body, timeout: limit ?? limits.call)
     }
 }

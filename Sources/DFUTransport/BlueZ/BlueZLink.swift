@@ -127,7 +127,7 @@ actor BlueZLink: Link {
         do throws(BlueZError) {
             let answer = try await central.call(
                 "AcquireNotify", of: BlueZInterface.characteristic, at: object.path, [.properties([:])],
-                limit: .seconds(30))
+                limit: central.limits.subscription)
             guard case .fileDescriptor(let socket) = answer.first else { throw .notSupported }
             listen(to: socket, for: endpoint, object.path)
             return
@@ -144,7 +144,7 @@ actor BlueZLink: Link {
         listen(toValuesOf: path, for: endpoint)
         do throws(BlueZError) {
             _ = try await central.call(
-                "StartNotify", of: BlueZInterface.characteristic, at: path, limit: .seconds(30))
+                "StartNotify", of: BlueZInterface.characteristic, at: path, limit: central.limits.subscription)
         } catch {
             throw TransportError(error, during: .subscribe)
         }
@@ -255,7 +255,7 @@ actor BlueZLink: Link {
             do throws(BlueZError) {
                 _ = try await central.call(
                     "WriteValue", of: BlueZInterface.characteristic, at: path,
-                    [.bytes(bytes), .properties(["type": .string(type)])], limit: BlueZPeripheral.requestLimit)
+                    [.bytes(bytes), .properties(["type": .string(type)])], limit: central.limits.request)
             } catch {
                 throw TransportError(error, during: .write)
             }
@@ -285,7 +285,7 @@ actor BlueZLink: Link {
             let watch = executor.watch(socket.number, for: .writable) { [weak self] _ in
                 self?.assumeIsolated { $0.unblock(isWritable: true) }
             }
-            let timer = executor.after(BlueZPeripheral.requestLimit) { [weak self] in
+            let timer = executor.after(central.limits.request) { [weak self] in
                 self?.assumeIsolated { $0.unblock(isWritable: false) }
             }
             blocked = Blocked(watch: watch, timer: timer, continuation: continuation)

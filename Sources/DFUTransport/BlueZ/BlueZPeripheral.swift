@@ -2,10 +2,6 @@ import DFUProtocol
 
 /// A device that is connected by BlueZ.
 struct BlueZPeripheral: Peripheral {
-    /// The limit of a request to the device: the attribute protocol's own is 30 s (Bluetooth Core 5.4, volume 3, part F,
-    /// 3.3.3), after which BlueZ ends the connection.
-    static let requestLimit = Duration.seconds(35)
-
     let central: BlueZCentral
     let path: DBusObjectPath
     let address: String
@@ -35,7 +31,7 @@ struct BlueZPeripheral: Peripheral {
         do throws(BlueZError) {
             let answer = try await central.call(
                 "ReadValue", of: BlueZInterface.characteristic, at: object.path, [.properties([:])],
-                limit: Self.requestLimit)
+                limit: central.limits.request)
             guard case .bytes(let value) = answer.first else { return [] }
             return value
         } catch {

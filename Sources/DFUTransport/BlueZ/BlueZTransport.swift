@@ -14,6 +14,8 @@ public struct BlueZTransport: Transport {
         public var busAddress: String?
         /// Hears what is done, a line for each step; called from any thread.
         public var log: (@Sendable (String) -> Void)?
+        /// How long BlueZ, and a device, may take.
+        package var limits = BlueZLimits()
 
         /// The first adapter that is on, on the system bus.
         public init() {}
@@ -27,7 +29,7 @@ public struct BlueZTransport: Transport {
     public init(_ options: Options = Options()) async throws(TransportError) {
         let daemon = try await BlueZDaemon.open(options.busAddress ?? DBusConnection.systemBusAddress)
         let adapter = try await BlueZCentral.adapter(of: daemon, options)
-        central = BlueZCentral(daemon: daemon, adapter: adapter, log: options.log)
+        central = BlueZCentral(daemon: daemon, adapter: adapter, options)
     }
 
     /// The adapter's name, such as `hci0`.
