@@ -100,7 +100,8 @@ struct DeviceFinder: Sendable {
             let limit = min(options.scanTimeout, left() ?? options.scanTimeout)
             devices = try await session.scan(try await transport(), for: limit)
         } catch {
-            return .usage("--device is missing: which device is to be updated? (\(error.message))")
+            return .usage(
+                "--device is missing: which device is to be updated? Those in range cannot be listed: \(error.message)")
         }
         let list = devices.compactMap(\.candidate).map { "\($0.address) \($0.name ?? "(no name)")" }
         return .usage(

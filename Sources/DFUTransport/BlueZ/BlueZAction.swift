@@ -35,6 +35,8 @@ extension TransportError {
                 .environment,
                 message: "the Bluetooth service stopped answering; look at its log (journalctl -u bluetooth)"
             )
+        case .busMissing(let text):
+            self.init(.environment, message: "there is \(text); start the system's message bus (dbus)")
         case .busGone(let text): self.init(.environment, message: "the system's message bus is gone (\(text))")
         case .accessDenied:
             self.init(

@@ -7,8 +7,10 @@ package enum BlueZError: Error, Sendable, Hashable {
     case serviceMissing
     /// The service was asked and is gone, or says nothing.
     case serviceSilent
-    /// The connection to the bus is gone, or there never was one; why.
+    /// The connection to the bus is gone; why.
     case busGone(String)
+    /// There is no connection to the bus to be had; why.
+    case busMissing(String)
     /// The bus does not let this user.
     case accessDenied
     /// The object that was called is not there any more.
@@ -45,7 +47,8 @@ package enum BlueZError: Error, Sendable, Hashable {
     /// What BlueZ said, or what stands for it.
     var text: String {
         switch self {
-        case .busGone(let text), .connectAborted(let text), .classicLink(let text), .authentication(let text),
+        case .busGone(let text), .busMissing(let text), .connectAborted(let text), .classicLink(let text),
+            .authentication(let text),
             .other(let text):
             text
         case .attribute, .serviceMissing, .serviceSilent, .accessDenied, .objectGone, .notReady, .inProgress,
@@ -60,7 +63,8 @@ package enum BlueZError: Error, Sendable, Hashable {
         case .timeout: self = .timedOut
         case .cancelled: self = .cancelled
         case .connectFailed where error.message.contains("Permission denied"): self = .accessDenied
-        case .connectFailed, .disconnected: self = .busGone(error.message)
+        case .connectFailed: self = .busMissing(error.message)
+        case .disconnected: self = .busGone(error.message)
         case .invalidMessage: self = .other(error.message)
         case .answered: self.init(name: error.name ?? "", text: error.message)
         }

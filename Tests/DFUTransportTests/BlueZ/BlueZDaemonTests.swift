@@ -72,6 +72,7 @@ extension PrivateBusTrait: TestTrait {}
             try await BlueZDaemon.open("unix:path=/nonexistent/socket")
         }
         #expect(error?.code == .environment)
+        #expect(error?.message.hasPrefix("there is no connection to the bus") == true)
     }
 
     @Test(.privateBus) func seesWhatIsThereAndWhatChanges() async throws {

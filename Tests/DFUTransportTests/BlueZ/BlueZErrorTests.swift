@@ -85,7 +85,7 @@ import Testing
                 DBusError(.disconnected, message: "the bus ended the connection"),
                 .busGone("the bus ended the connection")
             ),
-            (DBusError(.connectFailed, message: "no such file"), .busGone("no such file")),
+            (DBusError(.connectFailed, message: "no such file"), .busMissing("no such file")),
             (DBusError(.connectFailed, message: "Failed to connect to socket: Permission denied"), .accessDenied),
             (DBusError(.invalidMessage, message: "x"), .other("x")),
         ] as [(DBusError, BlueZError)])
@@ -97,6 +97,7 @@ import Testing
         "What went wrong decides the code, whatever was being done",
         arguments: [
             (.serviceMissing, .environment), (.serviceSilent, .environment), (.busGone("x"), .environment),
+            (.busMissing("x"), .environment),
             (.accessDenied, .permission), (.notReady, .environment), (.held, .environment), (.cancelled, .cancelled),
         ] as [(BlueZError, TransportError.Code)])
     func hasOneCode(_ error: BlueZError, _ code: TransportError.Code) {
