@@ -14,22 +14,17 @@ import Testing
     }
 
     private static func band(_ address: String = first, _ name: String? = "Band") -> AdvertisedDevice {
-        var settings = Band.Settings()
-        settings.address = address
-        return AdvertisedDevice(FaultyBand(Band(settings), faults: FaultScript()), name: name)
+        .band(address, name: name)
     }
 
     private func flash(
         _ stage: BlueZStage, on devices: [String] = [first], _ options: [String] = []
     ) async -> BuiltProgram.Outcome {
-        var program = bench.program(on: devices, ["--progress", "none", "--gap", "0"] + options)
-        program.environment.removeAll { $0.hasPrefix("DBUS_SYSTEM_BUS_ADDRESS=") }
-        program.environment.append("DBUS_SYSTEM_BUS_ADDRESS=" + stage.bus.address)
-        return bench.withoutFolder(await program.outcome())
+        await bench.flash(over: stage.bus, on: devices, options)
     }
 
     private func image(of address: String, _ stage: BlueZStage) -> [UInt8]? {
-        (stage.blueZ.device(address) as? FaultyBand)?.band.memory.image
+        stage.band(address)?.memory.image
     }
 
     private static func updated(_ device: String, saying line: String = "") -> BuiltProgram.Outcome {
