@@ -1,4 +1,3 @@
-private import Dispatch
 private import Glibc
 
 /// Another program, run as a child, which is fed through `input` and ends when it likes.
@@ -71,7 +70,7 @@ public final class Program: Sendable {
 
     /// The first line of its output.
     public func firstLine() async -> String {
-        await elsewhere { [output] in
+        await ThreadExecutor.shared.run { [output] in
             var line: [UInt8] = []
             var byte: UInt8 = 0
             while read(output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
@@ -81,7 +80,7 @@ public final class Program: Sendable {
 
     /// Waits for its end. To be called once.
     public func outcome() async -> Outcome {
-        await elsewhere { [output, errors, process] in
+        await ThreadExecutor.shared.run { [output, errors, process] in
             let texts = everything(from: [output, errors])
             var status: Int32 = 0
             waitpid(process, &status, 0)
@@ -89,13 +88,6 @@ public final class Program: Sendable {
             return Outcome(
                 output: texts[0], errors: texts[1], status: signal == 0 ? status >> 8 & 0xFF : 128 + signal)
         }
-    }
-}
-
-/// Runs what blocks away from the threads that tasks need.
-private func elsewhere<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: body()) }
     }
 }
 

@@ -84,8 +84,8 @@ struct Pipe {
 
     init() {
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "no pipe")
-        ends.forEach { _ = fcntl($0, F_SETFD, FD_CLOEXEC) }
+        // At once: a child that starts at this moment must not keep an end open.
+        precondition(pipe2(&ends, O_CLOEXEC) == 0, "no pipe")
         (read, write) = (ends[0], ends[1])
     }
 

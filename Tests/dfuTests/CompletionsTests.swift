@@ -4,7 +4,7 @@ import Testing
 
 @testable import dfu
 
-@Suite struct CompletionsTests {
+@Suite(.blocking) struct CompletionsTests {
     @Test(arguments: Shell.allCases)
     func golden(_ shell: Shell) {
         Golden.expect(shell.completions(for: .root), in: "completions.\(shell)")

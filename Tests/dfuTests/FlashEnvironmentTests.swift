@@ -7,7 +7,7 @@ import Testing
 @testable import dfu
 
 /// What `dfu flash` ends with where the machine, the daemon or the way to the device is at fault: the status and one line.
-@Suite(.timeLimit(.minutes(1))) struct FlashEnvironmentTests {
+@Suite(.blocking, .timeLimit(.minutes(1))) struct FlashEnvironmentTests {
     private static let address = "C0:FF:EE:00:44:50"
     private let bench: FlashBench
 
@@ -229,7 +229,7 @@ import Testing
 
     /// Runs a program, on a thread of its own, and sends it SIGINT after a line with this end.
     private static func stopped(_ program: BuiltProgram, after line: String) async -> BuiltProgram.Outcome {
-        await elsewhere {
+        await ThreadExecutor.shared.run {
             let running = RunningProgram(program)
             _ = running.waitForLine(endingWith: line)
             running.signal(SIGINT)

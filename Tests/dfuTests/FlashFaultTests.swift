@@ -2,7 +2,7 @@ import DFUTransport
 import Testing
 
 /// Bands that make an update fail, and bands that make it hard.
-@Suite struct FlashFaultTests {
+@Suite(.blocking) struct FlashFaultTests {
     /// A band on which an update fails, and how.
     struct Failing: CustomTestStringConvertible {
         var name: String

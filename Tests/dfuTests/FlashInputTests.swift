@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The other files that an update reads and writes.
-@Suite struct FlashInputTests {
+@Suite(.blocking) struct FlashInputTests {
     private let bench: FlashBench
 
     init() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files that cannot be sent, and files that can.
-@Suite struct FlashPackageTests {
+@Suite(.blocking) struct FlashPackageTests {
     private let bench: FlashBench
 
     init() throws {

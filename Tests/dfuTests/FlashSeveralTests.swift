@@ -2,7 +2,7 @@ import DFUTransport
 import Testing
 
 /// Several devices with one command.
-@Suite struct FlashSeveralTests {
+@Suite(.blocking) struct FlashSeveralTests {
     private let bench: FlashBench
     private let broken: String
 

@@ -7,7 +7,7 @@ import Testing
 @testable import dfu
 
 /// Updates that a signal ends, in real time.
-@Suite struct FlashSignalTests {
+@Suite(.blocking) struct FlashSignalTests {
     /// 20 blocks, so that at 30 % more than a second of work is left.
     private static let size = 40_960
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Updates whose output nobody reads.
-@Suite struct FlashStreamTests {
+@Suite(.blocking) struct FlashStreamTests {
     private let bench: FlashBench
 
     init() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Updates that somebody watches on a terminal.
-@Suite struct FlashTerminalTests {
+@Suite(.blocking) struct FlashTerminalTests {
     private let bench: FlashBench
 
     init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import dfu
 
 /// Updates that go well, and how they are told.
-@Suite struct FlashUpdateTests {
+@Suite(.blocking) struct FlashUpdateTests {
     @Test("200 KiB arrive byte for byte in virtual time")
     func virtualTime() throws {
         let bench = try FlashBench(200 << 10)

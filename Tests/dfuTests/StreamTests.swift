@@ -4,7 +4,7 @@ import Testing
 @testable import dfu
 
 /// What becomes of lines that cannot be written.
-@Suite struct StreamTests {
+@Suite(.blocking) struct StreamTests {
     @Test func aClosedPipeIsNoFailure() {
         let closed = Pipe()
         close(closed.read)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every line of the transcripts, run by the built program.
-@Suite struct TranscriptTests {
+@Suite(.blocking) struct TranscriptTests {
     @Test("Help prints as it is written")
     func help() throws {
         for entry in try play("help.txt") {
