@@ -36,6 +36,8 @@ package struct AdvertisedDevice: Sendable {
 
     // MARK: How it behaves
 
+    /// What a connection to it can carry; nil: what the settings say.
+    package var radio: RadioModel?
     /// How it is paired; nil: it cannot be, and needs not.
     package var pairing: DevicePairing?
     /// Whether a host that hears it can connect.

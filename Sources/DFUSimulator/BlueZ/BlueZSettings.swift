@@ -47,6 +47,4 @@ package struct BlueZSettings: Sendable, Hashable {
         settings.heedsWriteType = false
         return settings
     }
-
-    var mtu: Int { toldMTU ?? radio.mtu }
 }

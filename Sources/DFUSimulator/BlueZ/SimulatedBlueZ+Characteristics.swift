@@ -21,6 +21,12 @@ extension SimulatedBlueZ {
         return (device.station, link.number)
     }
 
+    /// The MTU of the connection that a characteristic is used over, as BlueZ has it.
+    func mtu(of path: DBusObjectPath) -> Int {
+        let station = characteristics[path].flatMap { devices[$0.device]?.station }
+        return settings.toldMTU ?? station?.radio.mtu ?? settings.radio.mtu
+    }
+
     // MARK: Reading and writing
 
     private func read(_ call: DBusMessage, from path: DBusObjectPath) {
@@ -66,7 +72,7 @@ extension SimulatedBlueZ {
         case .reliable: refuse(call, BlueZError.notSupported)
         case .request:
             // What is longer goes as a long write, which the simulated devices do not take, like most that are updated.
-            guard bytes.count <= settings.mtu - 3, options.offset == 0 else {
+            guard bytes.count <= mtu(of: path) - 3, options.offset == 0 else {
                 return refuse(call, BlueZError.notSupported)
             }
             characteristics[path]?.isWriting = true
@@ -91,7 +97,7 @@ extension SimulatedBlueZ {
     @discardableResult
     func send(_ bytes: [UInt8], to path: DBusObjectPath) -> Bool {
         guard let characteristic = characteristics[path], let link = link(of: path),
-            bytes.count <= settings.mtu - 3
+            bytes.count <= mtu(of: path) - 3
         else { return false }
         // A command that may not be is not answered.
         guard !isProtected(path) else { return true }

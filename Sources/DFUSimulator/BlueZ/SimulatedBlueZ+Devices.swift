@@ -212,11 +212,12 @@ extension SimulatedBlueZ {
             "Handle": .uint16(characteristic.handle), "UUID": .string(declared.uuid.description),
             "Service": .objectPath(service), "Flags": .array(declared.flags.map(DBusValue.string), of: .string),
         ]
-        if settings.hasMTU { properties["MTU"] = .uint16(UInt16(settings.mtuDelay == nil ? settings.mtu : 23)) }
+        let mtu = DBusValue.uint16(UInt16(mtu(of: path)))
+        if settings.hasMTU { properties["MTU"] = settings.mtuDelay == nil ? mtu : .uint16(23) }
         if settings.hasMTU, let delay = settings.mtuDelay {
             // BlueZ 5.66 tells nobody of the change.
             after(delay) { blueZ in
-                _ = blueZ.tree.set(["MTU": .uint16(UInt16(blueZ.settings.mtu))], of: .characteristic, at: path)
+                _ = blueZ.tree.set(["MTU": mtu], of: .characteristic, at: path)
             }
         }
         if declared.canNotify { properties["Notifying"] = .boolean(false) }

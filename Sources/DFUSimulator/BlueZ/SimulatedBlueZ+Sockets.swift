@@ -26,7 +26,7 @@ extension SimulatedBlueZ {
         let watch = watch(near) { $0.takeRecords(for: path) }
         characteristics[path]?.writeSocket = AcquiredSocket(descriptor: near, watch: watch)
         tell(tree.set(["WriteAcquired": .boolean(true)], of: .characteristic, at: path))
-        answer(call, [.fileDescriptor(far), .uint16(UInt16(settings.mtu))])
+        answer(call, [.fileDescriptor(far), .uint16(UInt16(mtu(of: path)))])
     }
 
     func acquireNotify(_ call: DBusMessage, at path: DBusObjectPath) {
@@ -46,7 +46,7 @@ extension SimulatedBlueZ {
             let watch = blueZ.watch(near) { $0.takeRecords(for: path) }
             blueZ.characteristics[path]?.notifySocket = AcquiredSocket(descriptor: near, watch: watch)
             blueZ.tell(blueZ.tree.set(["NotifyAcquired": .boolean(true)], of: .characteristic, at: path))
-            blueZ.answer(call, [.fileDescriptor(far), .uint16(UInt16(blueZ.settings.mtu))])
+            blueZ.answer(call, [.fileDescriptor(far), .uint16(UInt16(blueZ.mtu(of: path)))])
             if let device = blueZ.characteristics[path]?.device, blueZ.advertised(device)?.endsNotifySockets == true {
                 blueZ.closeNotifySocket(of: path)
             }

@@ -139,7 +139,7 @@ package actor SimulatedBlueZ {
             Neighbour(
                 advertised: advertised,
                 station: SimulatedStation(
-                    advertised.device, radio: settings.radio, time: .real, observer: observer))
+                    advertised.device, radio: advertised.radio ?? settings.radio, time: .real, observer: observer))
         }
         stations = neighbours.map(\.station)
         for adapter in adapters {

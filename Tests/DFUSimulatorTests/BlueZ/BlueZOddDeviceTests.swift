@@ -225,6 +225,20 @@ import Testing
         }
     }
 
+    @Test func aDeviceHasARadioOfItsOwn() async throws {
+        try await Self.run {
+            $0.radio = BlueZBench.quickSettings.radio
+            $0.radio?.mtu = 185
+        } _: { bench in
+            try await bench.connect()
+            let answer = try await bench.call("AcquireWrite", [.properties([:])], at: BlueZBench.command)
+            #expect(answer.last == .uint16(185))
+            #expect(
+                try await bench.property("MTU", of: "org.bluez.GattCharacteristic1", at: BlueZBench.command)
+                    == .uint16(185))
+        }
+    }
+
     @Test("BLZ-26 BlueZ 5.50 writes as the characteristic wants") func ignoresTheTypeOfAWrite() async throws {
         var settings = BlueZSettings.bluez550
         settings.radio = BlueZBench.quickSettings.radio
