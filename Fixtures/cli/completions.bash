@@ -10,7 +10,7 @@ _dfu() {
     fi
     for word in "${words[@]:1}"; do
         case "$command $word" in
-        "dfu flash" | "dfu info" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu help" | "dfu completions") command+=" $word" ;;
+        "dfu flash" | "dfu info" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu help" | "dfu completions") command+=" $word" ;;
         esac
     done
     if [[ $current == --*=* ]]; then
@@ -37,13 +37,16 @@ _dfu() {
     "dfu flash --jobs") : ;;
     "dfu flash --progress") candidates="auto bar plain none" ;;
     "dfu flash --log") compopt -o default ;;
+    "dfu simulate --device") candidates="sim:band" ;;
+    "dfu simulate --adapter") : ;;
+    "dfu simulate --disconnect-delay") : ;;
     *)
         case "$command" in
         "dfu")
             if [[ $current == -* ]]; then
                 candidates="--version -h --help"
             else
-                candidates="flash info profile help completions"
+                candidates="flash info profile simulate help completions"
                 :
             fi
             ;;
@@ -85,6 +88,14 @@ _dfu() {
             else
                 candidates=""
                 compopt -o default
+            fi
+            ;;
+        "dfu simulate")
+            if [[ $current == -* ]]; then
+                candidates="--device --adapter --disconnect-delay --json -v --verbose -h --help"
+            else
+                candidates=""
+                :
             fi
             ;;
         "dfu help")

@@ -4,7 +4,7 @@ function __dfu_at
     set -l path dfu
     for word in (commandline -opc)[2..]
         switch "$path $word"
-            case 'dfu flash' 'dfu info' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu help' 'dfu completions'
+            case 'dfu flash' 'dfu info' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu help' 'dfu completions'
                 set path "$path $word"
         end
     end
@@ -14,6 +14,7 @@ complete -c dfu -f
 complete -c dfu -n '__dfu_at "dfu"' -a flash -d 'Update the firmware of one or several devices.'
 complete -c dfu -n '__dfu_at "dfu"' -a info -d 'Show what a package holds, and whether it is sound.'
 complete -c dfu -n '__dfu_at "dfu"' -a profile -d 'Show or check a device profile.'
+complete -c dfu -n '__dfu_at "dfu"' -a simulate -d 'Put simulated devices on a bus, for this program and others.'
 complete -c dfu -n '__dfu_at "dfu"' -a help -d 'Show how a verb is used.'
 complete -c dfu -n '__dfu_at "dfu"' -a completions -d 'Print the completions for a shell.'
 complete -c dfu -n '__dfu_at "dfu"' -l version -d 'Show the version.'
@@ -62,6 +63,14 @@ complete -c dfu -n '__dfu_at "dfu profile show"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu profile check"' -F
 complete -c dfu -n '__dfu_at "dfu profile check"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu profile check"' -l help -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l device -x -a 'sim:band' -d 'A device in range (default: sim:band). Repeat it for several.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l adapter -x -d 'An adapter (default: hci0). Repeat it for several.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l disconnect-delay -x -d 'How long after Disconnect a connection ends (default: 2000, as in BlueZ).'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -s v -d 'Tell on stderr what happens to the devices.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l verbose -d 'Tell on stderr what happens to the devices.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -s h -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu help"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu help"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu completions"' -a 'bash zsh fish'

@@ -5,7 +5,7 @@ _dfu() {
     local command=dfu
     while (( CURRENT > 2 )); do
         case "$command $words[2]" in
-        'dfu flash'|'dfu info'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu help'|'dfu completions') ;;
+        'dfu flash'|'dfu info'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu help'|'dfu completions') ;;
         *) break ;;
         esac
         command+=" $words[2]"
@@ -18,7 +18,7 @@ _dfu() {
             '--version[Show the version.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." profile\:"Show or check a device profile." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
         ;;
     'dfu flash')
         _arguments -s -S \
@@ -76,6 +76,18 @@ _dfu() {
             '-h[Show this help.]' \
             '--help[Show this help.]' \
             ':file:_files'
+        ;;
+    'dfu simulate')
+        _arguments -s -S \
+            '*--device=[A device in range (default\: sim\:band). Repeat it for several.]:spec:(sim\:band)' \
+            '*--adapter=[An adapter (default\: hci0). Repeat it for several.]:hciN: ' \
+            '--disconnect-delay=[How long after Disconnect a connection ends (default\: 2000, as in BlueZ).]:ms: ' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '*-v[Tell on stderr what happens to the devices.]' \
+            '*--verbose[Tell on stderr what happens to the devices.]' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            '*:command: '
         ;;
     'dfu help')
         _arguments -s -S \

@@ -1,3 +1,4 @@
+import DFUTransport
 private import FoundationEssentials
 private import Glibc
 
@@ -6,7 +7,7 @@ private import Glibc
 enum Program {
     static func main() {
         holdStandardStreams()
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        exit(run(Array(CommandLine.arguments.dropFirst())))
     }
 
     /// Keeps the numbers of standard streams that came closed: the next file opened would have one of them, and our lines
@@ -17,10 +18,10 @@ enum Program {
         }
     }
 
-    /// Does what the line asks for.
+    /// Does what the line asks for, and gives the status to end with.
     ///
     /// Apart from `main`, whose tasks would belong to the main actor: its thread is the one that waits here.
-    private static func run(_ line: [String]) -> ExitStatus {
+    private static func run(_ line: [String]) -> Int32 {
         let watch = SignalWatch()
         let environment = ProcessInfo.processInfo.environment
         let terminal = Terminal(environment: environment)
@@ -30,6 +31,7 @@ enum Program {
             interruption: { watch.interruption })
         // The only task without a parent: this thread watches the signals, and cancels it.
         let work = Task { watch.end(await session.run(line)) }
-        return watch.wait(console: console) { work.cancel() }
+        let status = watch.wait(console: console) { work.cancel() }
+        return session.foreignStatus.withLock(\.self) ?? status.rawValue
     }
 }

@@ -1,3 +1,5 @@
+import DFUTransport
+
 /// What a command finds around it.
 struct Session: Sendable {
     var console: Console
@@ -5,6 +7,8 @@ struct Session: Sendable {
     var environment: [String: String]
     /// The status that the user's signal asks for; nil while there was none.
     var interruption: @Sendable () -> ExitStatus?
+    /// What another program ended with, where that is what this one is to end with.
+    let foreignStatus = Locked<Int32?>(nil)
 
     /// Does what a command line asks for.
     ///

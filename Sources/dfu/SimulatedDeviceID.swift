@@ -57,17 +57,26 @@ struct SimulatedDeviceID: Sendable, Equatable {
         .option("image", \.imageFile, .file(), help: "Gets the image with which the device ended."),
         .option("faults", \.faultsFile, .file(), help: "What goes wrong."),
     ]
+}
 
+extension SimulatedDeviceID {
     /// Reads what stands behind `sim:`.
     ///
     /// - Throws: What the whole ID is not.
     init(behindScheme text: Substring) throws(InvalidValue) {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let names = parts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        device = "sim:" + parts[0]
+        try self.init(kindAndName: parts[0])
+        if parts.count == 2 { try OptionQuery.read(parts[1], Self.options, into: &self) }
+    }
+
+    /// Reads what stands before the options.
+    ///
+    /// - Throws: What the whole ID is not.
+    init(kindAndName text: Substring) throws(InvalidValue) {
+        let names = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let word = String(names[0])
         do {
-            kind = try ValueFormat<Kind>.choice("kind").read(word)
+            self.init(device: "sim:" + text, kind: try ValueFormat<Kind>.choice("kind").read(word))
         } catch .notYet {
             throw .notYet()
         } catch {
@@ -75,30 +84,6 @@ struct SimulatedDeviceID: Sendable, Equatable {
         }
         if names.count == 2, names[1].isEmpty || names[1].contains("/") {
             throw .wrong("not of the form sim:KIND/NAME")
-        }
-        guard parts.count == 2 else { return }
-        var given: Set<String> = []
-        for pair in parts[1].split(separator: "&", omittingEmptySubsequences: false) {
-            try set(pair, &given)
-        }
-    }
-
-    private mutating func set(_ pair: Substring, _ given: inout Set<String>) throws(InvalidValue) {
-        let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(sides[0])
-        guard let option = Self.options.first(where: { $0.description.name == name }) else {
-            let names = Self.options.map(\.description.name)
-            throw .wrong("not a device that can be simulated; '\(name)' is none of \(names.joined(separator: ", "))")
-        }
-        guard sides.count == 2 else { throw .wrong("not complete: \(name) needs a value") }
-        guard given.insert(name).inserted else { throw .wrong("contradictory: \(name) is given twice") }
-        guard let value = sides[1].percentDecoded else {
-            throw .wrong("not well written: \(name) has a % that does not stand for a byte of UTF-8 (%25 is a %)")
-        }
-        do {
-            try option.assign(&self, value)
-        } catch {
-            throw .wrong("not a device that can be simulated; \(error.sentence(about: value, given: name))")
         }
     }
 }
@@ -114,26 +99,5 @@ extension ValueFormat<Duration> {
             }
             return interval
         }
-    }
-}
-
-extension Substring {
-    /// The text with `%41` read as `A`; nil where that is not possible.
-    fileprivate var percentDecoded: String? {
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(Substring(rest.prefix(2)))
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

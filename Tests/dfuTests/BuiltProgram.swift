@@ -120,12 +120,11 @@ final class TemporaryFile {
         fclose(file)
     }
 
-    /// All that was written.
+    /// All that was written; what is written meanwhile is not disturbed.
     func lines() -> [String] {
-        rewind(file)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
+        while case let count = pread(descriptor, &buffer, buffer.count, bytes.count), count > 0 {
             bytes += buffer.prefix(count)
         }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -16,10 +16,10 @@ import Testing
     @Test(
         .enabled(if: has(.bash)),
         arguments: [
-            ("dfu ", "completions flash help info profile"),
+            ("dfu ", "completions flash help info profile simulate"),
             ("dfu fl", "flash"),
             ("dfu -", "--help --version -h"),
-            ("dfu scan ", "completions flash help info profile"),
+            ("dfu scan ", "completions flash help info profile simulate"),
             ("dfu profile ", "check show"),
             ("dfu profile s", "show"),
             ("dfu completions ", "bash fish zsh"),
@@ -54,7 +54,7 @@ import Testing
     @Test(
         .enabled(if: has(.fish)),
         arguments: [
-            ("dfu ", "completions flash help info profile"),
+            ("dfu ", "completions flash help info profile simulate"),
             ("dfu profile ", "check show"),
             ("dfu completions z", "zsh"),
             ("dfu flash --pro", "--profile --progress --protocol"),

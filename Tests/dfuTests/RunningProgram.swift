@@ -31,6 +31,9 @@ final class RunningProgram {
         return true
     }
 
+    /// The lines of stdout until now.
+    var printed: [String] { output.lines() }
+
     /// Sends it a signal.
     func signal(_ number: Int32) {
         kill(child, number)

@@ -10,6 +10,12 @@ struct JSONLine: Encodable {
         case progress(bytes: Int, total: Int, bytesPerSecond: Double?, secondsLeft: Double?)
         case warning(reason: String, message: String)
         case result(Result)
+        /// A bus that simulated devices are on.
+        case bus(address: String)
+        /// A simulated device that is in range now.
+        case device(name: String?)
+        /// Something that happened to a simulated device.
+        case simulated(String)
     }
 
     /// How it ended for a device, or for the whole run.
@@ -113,6 +119,14 @@ struct JSONLine: Encodable {
                 try line.encodeNil(forKey: .device)
             }
             try encode(result, into: &line)
+        case .bus(let address):
+            try line.encode("bus", forKey: .event)
+            try line.encode(address, forKey: .address)
+        case .device(let name):
+            try line.encode("device", forKey: .event)
+            try line.encode(name, forKey: .name)
+        case .simulated(let event):
+            try line.encode(event, forKey: .event)
         }
     }
 

@@ -47,7 +47,7 @@ extension Verb {
                 verbs: [
                     .planned("journal", abstract: "Show what was updated."),
                     .planned("report", abstract: "Sum up what was updated."),
-                    .planned("simulate", abstract: "Put simulated devices on a bus or an emulated radio."),
+                    .simulate,
                     .planned("replay", abstract: "Play a captured update against the procedure."),
                     .planned("doctor", abstract: "Find what on this machine stands in the way."),
                 ]),
