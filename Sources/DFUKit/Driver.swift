@@ -6,7 +6,8 @@ public import DFUTransport
 /// What has arrived is told to the procedure before it is asked for its next step. What arrives while a packet is being
 /// written comes after `.written`, but before the news that the write failed, because it may be the answer. The end of
 /// the link is told once, and again to each write that is tried nevertheless. A cancelled task is told to the procedure
-/// as `.abort`, and the procedure goes on until it finishes by itself, so the call returns when the goodbye is said.
+/// as `.abort`, and the procedure goes on until it finishes by itself, so the call returns when the goodbye is said. A
+/// second later, what is still being waited for is over, and a write that hangs is taken for the loss of the link.
 /// - Parameters:
 ///   - procedure: Holds its last state afterwards, with the log lines that nobody took.
 ///   - link: Open, and not used by anybody else meanwhile.
@@ -25,14 +26,25 @@ public func run<Driven: Procedure, Time: Clock>(
         var driver = driver
         return (result: await driver.run(), procedure: driver.procedure)
     }
+    let limit = Locked<Task<Void, Never>?>(nil)
     let end = await withTaskCancellationHandler {
         await task.value
     } onCancel: {
         inbox.push(.cancelled)
+        let running = Task(executorPreference: executor) {
+            guard (try? await clock.sleep(for: goodbyeLimit, tolerance: .zero)) != nil else { return }
+            task.cancel()
+            inbox.push(.alarm)
+        }
+        limit.withLock { $0 = running }
     }
+    limit.withLock { $0 }?.cancel()
     procedure = end.procedure
     return end.result
 }
+
+/// How long a procedure may take to finish when it has been told to stop.
+private let goodbyeLimit = Duration.seconds(1)
 
 private enum Occurrence: Sendable {
     case link(LinkEvent)
@@ -107,7 +119,7 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
             if isLinkOver, !wasLinkOver {
                 // What has just been told answers the write too.
                 return
-            } else if error.code == .disconnected {
+            } else if error.code == .disconnected || error.code == .cancelled {
                 isLinkOver = true
                 procedure.receive(.disconnected)
             } else {
@@ -125,7 +137,8 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
             current = Timer(id: asked.id, deadline: clock.now.advanced(by: asked.duration))
             timer = current
         }
-        if clock.now >= current.deadline {
+        // In a cancelled task nothing can be waited for any more.
+        if clock.now >= current.deadline || Task.isCancelled {
             timer?.hasRunOut = true
             procedure.receive(.timeout)
         } else {

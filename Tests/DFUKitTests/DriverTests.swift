@@ -46,10 +46,10 @@ private struct Script: Procedure {
 private final class TestLink: Link {
     let events = LinkEvents()
     let maximumWriteLength = 20
-    private let onWrite: @Sendable ([UInt8], LinkEvents) throws(TransportError) -> Void
+    private let onWrite: @Sendable ([UInt8], LinkEvents) async throws(TransportError) -> Void
     private let written = Locked<[[UInt8]]>([])
 
-    init(onWrite: @escaping @Sendable ([UInt8], LinkEvents) throws(TransportError) -> Void = { _, _ in }) {
+    init(onWrite: @escaping @Sendable ([UInt8], LinkEvents) async throws(TransportError) -> Void = { _, _ in }) {
         self.onWrite = onWrite
     }
 
@@ -57,7 +57,7 @@ private final class TestLink: Link {
 
     func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError) {
         written.withLock { $0.append(bytes) }
-        try onWrite(bytes, events)
+        try await onWrite(bytes, events)
     }
 
     func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?) {
@@ -220,6 +220,35 @@ private final class TestLink: Link {
         #expect(end.script.events == [.abort, .written, .timeout])
         #expect(end.time == .milliseconds(1300))
         #expect(link.packets == [[0xA5]])
+    }
+
+    @Test func aWriteThatHangsHoldsTheEndForASecond() async {
+        let stopped = ProcedureError(.aborted, message: "stopped")
+        let link = TestLink { _, _ throws(TransportError) in
+            do {
+                try await world.sleep(until: .init(sinceStart: .seconds(30)))
+            } catch {
+                throw TransportError(.cancelled, message: "it was stopped")
+            }
+        }
+        let end = await drive(
+            Script([write(1), write(0xA5), .finish(.failure(stopped))]), over: link, cancelled: .seconds(1))
+        #expect(end.result == .failure(stopped))
+        #expect(end.script.events == [.abort, .disconnected])
+        #expect(end.time == .seconds(2))
+        #expect(link.packets == [[1]])
+    }
+
+    @Test func aGoodbyeThatIsNotAnsweredHoldsTheEndForASecond() async {
+        let stopped = ProcedureError(.aborted, message: "stopped")
+        let steps = [
+            wait(1, .seconds(3600)), .finish(.success(0)), write(0xA5), wait(2, .seconds(60)),
+            .finish(.failure(stopped)),
+        ]
+        let end = await drive(Script(steps, abortIndex: 2), cancelled: .seconds(1))
+        #expect(end.result == .failure(stopped))
+        #expect(end.script.events == [.abort, .written, .timeout])
+        #expect(end.time == .seconds(2))
     }
 
     @Test func aTaskThatWasCancelledBeforehandSaysGoodbye() async {
