@@ -29,6 +29,8 @@ final class BlockAckUpdate {
     private var acknowledgedBytes = 0
     /// Losses of the link in a row, without a new block between them.
     private var losses = 0
+    /// Whether the device's services have been learnt anew.
+    private var hasForgottenServices = false
     /// What a failure from here on leaves the device with.
     private var deviceState = UpdateError.DeviceState.asBefore
 
@@ -140,7 +142,7 @@ extension BlockAckUpdate {
         )
     }
 
-    /// Subscribes; a link that is lost meanwhile is made again.
+    /// Subscribes; a link that is lost meanwhile is made again, and so is one whose services may be remembered wrongly.
     private func openLink(phase: Phase) async throws(UpdateError) {
         while true {
             guard let peripheral else { preconditionFailure("a link is opened on a connected device") }
@@ -155,16 +157,39 @@ extension BlockAckUpdate {
                     await disconnect()
                     try await connect(phase: .reconnect)
                 case .missing:
-                    throw UpdateError(
-                        .refused, phase: .discover, reason: "noKnownService",
-                        message: "it offers no update that this tool knows (\(error.message)); a device with other "
-                            + "UUIDs needs --profile", cause: error)
+                    try await forgetServices(because: error)
+                    await disconnect()
+                    try await connect(phase: .connect)
                 case .notFound, .connectFailed, .servicesUnresolved, .bondMismatch, .subscribeRefused, .attributeError,
                     .environment, .permission, .cancelled:
                     throw failure(error)
                 }
             }
         }
+    }
+
+    /// Has the services learnt anew, once, where what is missing may be a memory of what the device was before.
+    private func forgetServices(because error: TransportError) async throws(UpdateError) {
+        var cure = "a device with other UUIDs needs --profile"
+        if !hasForgottenServices {
+            hasForgottenServices = true
+            let memory: ServiceMemory
+            do throws(TransportError) {
+                memory = try await updater.transport.forgetServices(of: device)
+            } catch {
+                throw failure(error)
+            }
+            switch memory {
+            case .forgotten: return log("\(error.message): its services are looked for anew")
+            case .keptWithPairing:
+                cure =
+                    "what is remembered of a paired device may be out of date: dfu forget \(device), then pair it again"
+            case .none: break
+            }
+        }
+        throw UpdateError(
+            .refused, phase: .discover, reason: "noKnownService",
+            message: "it offers no update that this tool knows (\(error.message)); \(cure)", cause: error)
     }
 
     /// Where the device has what the protocol needs; it may show it a moment after it is connected.

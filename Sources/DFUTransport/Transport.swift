@@ -10,6 +10,27 @@ public protocol Transport: Sendable {
     ///   - device: The device's address as the transport writes it.
     ///   - timeout: The limit for the connection. Resolving the services may have a limit of its own.
     func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral
+
+    /// Drops what is remembered of a device's services, which may be out of date, and ends the connection to it: the next
+    /// one learns them anew.
+    ///
+    /// - Throws: `cancelled`.
+    func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory
+}
+
+/// What became of what a transport remembered of a device's services.
+public enum ServiceMemory: Sendable, Hashable {
+    /// There was nothing: what the device showed is what it has.
+    case none
+    /// It is forgotten, and the connection is over.
+    case forgotten
+    /// It stays, because the keys of the pairing would go with it.
+    case keptWithPairing
+}
+
+extension Transport {
+    /// Nothing is remembered.
+    public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory { .none }
 }
 
 /// A connected device.
@@ -80,7 +101,8 @@ public protocol Link: Sendable {
 
     /// Writes one packet; returns when it is queued in order (without response) or answered (with response).
     ///
-    /// Writing more than `maximumWriteLength` bytes is a programmer's error.
+    /// Writing more than `maximumWriteLength` bytes is a programmer's error. Where the task is cancelled, a write that would
+    /// wait throws `cancelled`.
     func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError)
 
     /// Hands what comes from now on to `receiver`, after what came while there was none; nil keeps events again.

@@ -95,7 +95,26 @@ extension BlueZCentral {
                 log?("BlueZ says that connecting failed (\(error.text)), and shows a connection: it is used")
                 return true
             }
+            // The text that BlueZ has for keys that do not fit, too: it gives up while the link is encrypted.
+            if case .classicLink = error, let device = tree.device(at: path) {
+                noteEnd(of: device.address, at: path, isEarly: true)
+            }
             throw TransportError(error, during: .connect)
+        }
+    }
+
+    /// See `Transport.forgetServices`.
+    func forgetServices(of address: String) async throws(TransportError) -> ServiceMemory {
+        guard let device = tree.device(address, of: adapter) else { return .none }
+        guard !device.isBonded else { return .keptWithPairing }
+        do throws(BlueZError) {
+            _ = try await call("RemoveDevice", of: BlueZInterface.adapter, at: adapter, [.objectPath(device.path)])
+            return .forgotten
+        } catch .cancelled {
+            throw TransportError(.cancelled, during: .connect)
+        } catch {
+            log?("BlueZ does not forget \(address) (\(error.text))")
+            return .none
         }
     }
 
@@ -119,13 +138,13 @@ extension BlueZCentral {
         }
         guard tree.device(at: path)?.isConnected == true else {
             try requireAdapter()
-            noteLoss(of: address, at: path, isEarly: true)
+            noteEnd(of: address, at: path, isEarly: true)
             throw TransportError(.disconnected, message: "the connection was lost while its services were resolved")
         }
     }
 
     /// Takes note of the end of a connection. A device that lost its keys ends it as soon as they are asked for.
-    func noteLoss(of address: String, at path: DBusObjectPath, isEarly: Bool) {
+    func noteEnd(of address: String, at path: DBusObjectPath, isEarly: Bool) {
         let isBonded = tree.device(at: path)?.isBonded == true
         earlyLosses[address] = isEarly && isBonded ? earlyLosses[address, default: 0] + 1 : nil
     }

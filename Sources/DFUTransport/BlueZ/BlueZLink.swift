@@ -209,8 +209,7 @@ actor BlueZLink: Link {
         for (endpoint, reader) in readers {
             if case .socket(let socket, _) = reader { _ = takeNotifications(from: socket, for: endpoint) }
         }
-        let isEarly = begin.duration(to: .now) < Self.earlyLimit
-        central.assumeIsolated { $0.noteLoss(of: address, at: device, isEarly: isEarly) }
+        noteEnd(isEarly: begin.duration(to: .now) < Self.earlyLimit)
         release()
         events.send(.disconnected)
     }
@@ -219,6 +218,7 @@ actor BlueZLink: Link {
     func close() async {
         guard !isOver else { return }
         let readers = readers
+        noteEnd(isEarly: false)
         release()
         events.send(.disconnected)
         for case .signals(let path) in readers.values {
@@ -226,6 +226,10 @@ actor BlueZLink: Link {
             _ = try? await central.call(
                 "StopNotify", of: BlueZInterface.characteristic, at: path, limit: .seconds(1))
         }
+    }
+
+    private func noteEnd(isEarly: Bool) {
+        central.assumeIsolated { $0.noteEnd(of: address, at: device, isEarly: isEarly) }
     }
 
     private func release() {
@@ -281,15 +285,20 @@ actor BlueZLink: Link {
         guard !isOver else { throw TransportError(.notConnected, during: .write) }
         precondition(blocked == nil, "packets are written one after the other")
         let executor = central.daemon.executor
-        let isWritable = await withCheckedContinuation { continuation in
-            let watch = executor.watch(socket.number, for: .writable) { [weak self] _ in
-                self?.assumeIsolated { $0.unblock(isWritable: true) }
+        let isWritable = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let watch = executor.watch(socket.number, for: .writable) { [weak self] _ in
+                    self?.assumeIsolated { $0.unblock(isWritable: true) }
+                }
+                let timer = executor.after(central.limits.request) { [weak self] in
+                    self?.assumeIsolated { $0.unblock(isWritable: false) }
+                }
+                blocked = Blocked(watch: watch, timer: timer, continuation: continuation)
             }
-            let timer = executor.after(central.limits.request) { [weak self] in
-                self?.assumeIsolated { $0.unblock(isWritable: false) }
-            }
-            blocked = Blocked(watch: watch, timer: timer, continuation: continuation)
+        } onCancel: {
+            executor.submit { [weak self] in self?.assumeIsolated { $0.unblock(isWritable: false) } }
         }
+        if Task.isCancelled { throw TransportError(.cancelled, during: .write) }
         guard isWritable else { throw TransportError(.timedOut, during: .write) }
     }
 

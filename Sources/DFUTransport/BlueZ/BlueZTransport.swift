@@ -44,6 +44,11 @@ public struct BlueZTransport: Transport {
         try await central.connect(to: device.uppercased(), before: .now + timeout)
     }
 
+    /// Has BlueZ forget a device that it keeps no keys for, and with it the table of services that it remembers.
+    public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory {
+        try await central.forgetServices(of: device)
+    }
+
     /// Listens for devices, until the limit or until `isEnough` of them are there.
     ///
     /// - Parameters:
