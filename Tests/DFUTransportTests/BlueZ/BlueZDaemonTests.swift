@@ -2,48 +2,6 @@ import DFUTransport
 import TestSupport
 import Testing
 
-/// An `org.bluez` on the test's bus that shows objects and tells of changes.
-private struct ScriptedBlueZ {
-    let connection: DBusConnection
-    let calls: AsyncStream<DBusMessage>
-
-    static let adapter = "/org/bluez/hci0"
-    static let band = "/org/bluez/hci0/dev_C0_11_22_33_44_50"
-    static let objects = [
-        adapter: BlueZSample.adapter(), band: BlueZSample.device("C0:11:22:33:44:50", of: adapter, name: "Band"),
-    ]
-
-    init() async throws {
-        connection = try await connectToPrivateBus()
-        calls = await connection.calls(of: .root, withAllBelow: true)
-        try #require(try await connection.requestName("org.bluez"))
-    }
-
-    /// Answers the next call, which is to be this one.
-    func answer(_ member: String, _ body: [DBusValue]) async throws {
-        var calls = calls.makeAsyncIterator()
-        let call = try #require(await calls.next())
-        #expect(call.member == member)
-        try await connection.answer(call, with: body)
-    }
-
-    /// Answers the next call with an error.
-    func refuse(_ error: DBusError) async throws {
-        var calls = calls.makeAsyncIterator()
-        try await connection.answer(try #require(await calls.next()), with: error)
-    }
-
-    /// A daemon that has seen the sample's objects.
-    func open() async throws -> BlueZDaemon {
-        async let daemon = BlueZDaemon.open(try #require(PrivateBus.current).address)
-        try await answer("GetManagedObjects", BlueZSample.managed(Self.objects))
-        return try await daemon
-    }
-}
-
-/// A bus for each test: there is one `org.bluez` on a bus.
-extension PrivateBusTrait: TestTrait {}
-
 @Suite(.timeLimit(.minutes(1))) struct BlueZDaemonTests {
     private static func isConnected(_ tree: BlueZObjectTree) -> Bool {
         tree.device(at: path(ScriptedBlueZ.band))?.isConnected == true

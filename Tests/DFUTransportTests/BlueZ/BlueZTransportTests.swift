@@ -1,0 +1,135 @@
+import DFUProtocol
+import DFUTransport
+import TestSupport
+import Testing
+
+/// The transport against an `org.bluez` that says each word at the moment that the test wants.
+@Suite(.timeLimit(.minutes(1))) struct BlueZTransportTests {
+    private static let service = ScriptedBlueZ.band + "/service000e"
+    private static let reply = service + "/char000f"
+    private static let command = service + "/char0012"
+    private static let objects = ScriptedBlueZ.objects.merging([
+        service: BlueZSample.service("fee0", of: ScriptedBlueZ.band),
+        reply: BlueZSample.characteristic("ff01", of: service, flags: ["notify"]),
+        command: BlueZSample.characteristic("ff02", of: service, flags: ["write"]),
+    ]) { $1 }
+
+    private static func binding(_ uuid: UInt32, _ use: EndpointBinding.Use) -> EndpointBinding {
+        EndpointBinding(
+            service: BluetoothUUID(short: 0xFEE0), characteristic: BluetoothUUID(short: uuid), use: use)
+    }
+
+    /// Opens a transport and connects.
+    private static func connect() async throws -> any Peripheral {
+        var options = BlueZTransport.Options()
+        options.busAddress = try #require(PrivateBus.current).address
+        options.limits.settling = .milliseconds(50)
+        return try await BlueZTransport(options).connect(to: "C0:11:22:33:44:50", timeout: .seconds(30))
+    }
+
+    /// A connection, made without trouble.
+    private static func connection(by bluez: ScriptedBlueZ) async throws -> any Peripheral {
+        async let peripheral = connect()
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(objects))
+        let call = try await bluez.call("Connect")
+        try await bluez.tell(
+            ScriptedBlueZ.band, BlueZInterface.device,
+            ["Connected": .boolean(true), "ServicesResolved": .boolean(true)])
+        try await bluez.connection.answer(call)
+        return try await peripheral
+    }
+
+    @Test("BLZ-03 a connection that comes about all the same is used", .privateBus) func usesAConnection() async throws
+    {
+        let bluez = try await ScriptedBlueZ()
+        async let connected = Self.connect()
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(Self.objects))
+        let call = try await bluez.call("Connect")
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(true)])
+        try await bluez.connection.answer(
+            call, with: DBusError(name: "org.bluez.Error.Failed", message: "le-connection-abort-by-local"))
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["ServicesResolved": .boolean(true)])
+        let peripheral = try await connected
+        // The next call is no second Connect.
+        async let end: Void = peripheral.disconnect()
+        let disconnect = try await bluez.call("Disconnect")
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(false)])
+        try await bluez.connection.answer(disconnect)
+        await end
+    }
+
+    @Test("BLZ-21 other devices that leave the bus end no connect", .privateBus) func othersLeave() async throws {
+        let bluez = try await ScriptedBlueZ()
+        async let connected = Self.connect()
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(Self.objects))
+        let call = try await bluez.call("Connect")
+        for number in 1...5 {
+            let other = ScriptedBlueZ.adapter + "/dev_C0_11_22_33_44_5\(number)"
+            try await bluez.connection.send(BlueZSample.removed(other, [BlueZInterface.device]))
+        }
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(true)])
+        try await bluez.connection.answer(call)
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["ServicesResolved": .boolean(true)])
+        let peripheral = try await connected
+        #expect(peripheral.address == "C0:11:22:33:44:50")
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
+    }
+
+    @Test("BLZ-12 what is notified before the subscription is answered is heard, by a socket", .privateBus)
+    func earlyRecord() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await Self.connection(by: bluez)
+        async let opened = peripheral.openLink([.reply: Self.binding(0xFF01, .notify)])
+        let call = try await bluez.call("AcquireNotify")
+        let pair = DescriptorPair()
+        pair.near.write("V")
+        try await bluez.connection.answer(call, with: [.fileDescriptor(pair.far), .uint16(247)])
+        let link = try await opened
+        #expect(await Self.firstEvent(of: link) == .notification([0x56], from: .reply))
+    }
+
+    @Test("BLZ-12 what is notified before the subscription is answered is heard, by signals", .privateBus)
+    func earlySignal() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await Self.connection(by: bluez)
+        async let opened = peripheral.openLink([.reply: Self.binding(0xFF01, .notify)])
+        try await bluez.refuse(
+            DBusError(name: "org.bluez.Error.NotSupported", message: "Operation is not supported"))
+        let call = try await bluez.call("StartNotify")
+        try await bluez.tell(Self.reply, BlueZInterface.characteristic, ["Value": .bytes([0x56, 1])])
+        try await bluez.connection.answer(call)
+        let link = try await opened
+        #expect(await Self.firstEvent(of: link) == .notification([0x56, 1], from: .reply))
+    }
+
+    @Test("BLZ-13 an answer that comes before the write's is heard before it returns", .privateBus)
+    func earlyAnswer() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await Self.connection(by: bluez)
+        async let opened = peripheral.openLink([
+            .command: Self.binding(0xFF02, .write), .reply: Self.binding(0xFF01, .notify),
+        ])
+        try await bluez.refuse(
+            DBusError(name: "org.bluez.Error.NotSupported", message: "Operation is not supported"))
+        try await bluez.answer("StartNotify", [])
+        let link = try await opened
+        let heard = Locked<[LinkEvent]>([])
+        link.setReceiver { event in heard.withLock { $0.append(event) } }
+        async let written: Void = link.write([0x1B, 1], to: .command)
+        let call = try await bluez.call("WriteValue")
+        try await bluez.tell(Self.reply, BlueZInterface.characteristic, ["Value": .bytes([0x56, 1])])
+        try await bluez.connection.answer(call)
+        try await written
+        #expect(heard.withLock { $0 } == [.notification([0x56, 1], from: .reply)])
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
+    }
+
+    private static func firstEvent(of link: any Link) async -> LinkEvent? {
+        let (events, continuation) = AsyncStream.makeStream(of: LinkEvent.self)
+        link.setReceiver { continuation.yield($0) }
+        for await event in events { return event }
+        return nil
+    }
+}
