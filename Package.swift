@@ -48,6 +48,9 @@ let package = Package(
                 name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"],
                 path: "Benchmarks/Transfer",
                 swiftSettings: settings),
+            .executableTarget(
+                name: "soak", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"], path: "Benchmarks/Soak",
+                swiftSettings: settings),
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),

@@ -7,6 +7,12 @@ public enum ProjectFile {
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/" + name
     }
 
+    /// The path of a program that was built beside the tests: their own lies in the same folder.
+    public static func builtProgram(_ name: String) throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/" + name
+    }
+
     /// The text of `name`.
     public static func contents(_ name: String) throws -> String {
         try String(contentsOfFile: path(name), encoding: .utf8)
