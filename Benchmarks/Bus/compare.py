@@ -27,7 +27,8 @@ class Bus:
     def __init__(self, dfu, options, image):
         spec = f"sim:band?address={ADDRESS}&image={image}&{options}"
         self.process = subprocess.Popen(
-            [dfu, "simulate", "--disconnect-delay", "0", "--device", spec], stdout=subprocess.PIPE, text=True)
+            [dfu, "simulate", "--disconnect-delay", "0", "--device", spec], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline().strip()
         if "=" not in line:
             sys.exit("dfu simulate does not start")
@@ -56,16 +57,31 @@ class Bus:
         return (seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss), text
 
     def count(self, command):
-        """The messages that pass the bus while a command runs."""
+        """The messages that pass the bus while a command runs, and the most KiB that it has for itself alone."""
         monitor = subprocess.Popen(
             ["dbus-monitor", "--address", self.address, "--profile"], stdout=subprocess.PIPE, text=True)
         # Its own coming is the first thing that it prints.
         monitor.stdout.readline()
-        self.run(command)
+        environment = dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=self.address, XDG_STATE_HOME=os.path.dirname(self.image))
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        dirty = 0
+        while process.poll() is None:
+            dirty = max(dirty, private_kib(process.pid))
+            time.sleep(0.01)
         time.sleep(0.5)
         monitor.terminate()
         lines = monitor.stdout.read().splitlines()
-        return sum(line.split("\t")[0] in ("mc", "mr", "err", "sig") for line in lines)
+        return sum(line.split("\t")[0] in ("mc", "mr", "err", "sig") for line in lines), dirty
+
+
+def private_kib(process):
+    """The memory of a process that no file stands behind, and that nobody shares."""
+    try:
+        with open(f"/proc/{process}/smaps_rollup") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("Private_Dirty:"))
+    except OSError:
+        return 0
 
 
 def record(bus, dfu, package, frames, folder):
@@ -100,21 +116,23 @@ def main(dfu, python, runs="7", kib="200", options="interval=7.5&mtu=247&dle=on&
                 with open(arrived, "rb") as file:
                     if file.read() != image:
                         sys.exit(f"{name}: the band has another image")
-        messages = {}
+        counts = {}
         for name, command in commands.items():
             with Bus(dfu, options, arrived) as bus:
-                messages[name] = bus.count(command)
+                counts[name] = bus.count(command)
     medians = {}
     for name, rows in measures.items():
         columns = list(zip(*rows))
-        medians[name] = [statistics.median(column) for column in columns] + [messages[name]]
+        medians[name] = [statistics.median(column) for column in columns] + list(counts[name])
         wall, processor, memory = columns
         print(
             f"{name}: wall {medians[name][0]:.3f} s ({min(wall):.3f} to {max(wall):.3f}), "
             f"CPU {medians[name][1]:.3f} s ({min(processor):.3f} to {max(processor):.3f}), "
-            f"memory {medians[name][2] / 1024:.1f} MiB, {messages[name]} D-Bus messages")
+            f"memory {medians[name][2] / 1024:.1f} MiB, of its own {counts[name][1] / 1024:.1f} MiB, "
+            f"{counts[name][0]} D-Bus messages")
     ratios = [ours / theirs for ours, theirs in zip(medians["dfu"], medians["bleak"])]
-    print("dfu / bleak: wall {:.2f}, CPU {:.2f}, memory {:.2f}, messages {:.3f}".format(*ratios))
+    print(
+        "dfu / bleak: wall {:.2f}, CPU {:.2f}, memory {:.2f}, messages {:.3f}, memory of its own {:.2f}".format(*ratios))
 
 
 if __name__ == "__main__":
