@@ -9,7 +9,8 @@ final class BandKeeper: Sendable {
     let device: FaultyBand
     private let stateFile: String?
     private let imageFile: String?
-    private let last: Locked<Band.Memory>
+    /// What is in the files; nil when the band is done with. Locked while they are written.
+    private let kept: Locked<Band.Memory?>
 
     /// Makes the band; its files are read and written here.
     init(_ id: SimulatedDeviceID, address: String, profile: DeviceProfile) throws(Failure) {
@@ -26,7 +27,7 @@ final class BandKeeper: Sendable {
         if let file = id.faultsFile { faults = try Self.faults(file) }
         // An earlier command may have been killed before the band's reboot.
         device = Self.settled(FaultyBand(Band(settings, memory: memory), faults: faults))
-        last = Locked(device.band.memory)
+        kept = Locked(device.band.memory)
         try save(device.band.memory)
         try saveImage(device.band.memory)
     }
@@ -34,19 +35,20 @@ final class BandKeeper: Sendable {
     /// Writes what the band keeps now, where it has changed. A failure here shows at the end.
     func keep(_ device: any SimulatedDevice) {
         guard let memory = (device as? FaultyBand)?.band.memory else { return }
-        let before = last.withLock { last in
-            defer { last = memory }
-            return last
+        kept.withLock { kept in
+            guard let before = kept, memory != before else { return }
+            try? save(memory)
+            if memory.image != before.image { try? saveImage(memory) }
+            kept = memory
         }
-        if memory != before { try? save(memory) }
-        if memory.image != before.image { try? saveImage(memory) }
     }
 
-    /// Writes what the band ended with.
+    /// Writes what the band ended with. What becomes of it from now on is not kept.
     func finish(_ device: (any SimulatedDevice)?) throws(Failure) {
         guard let device = device as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
         }
+        kept.withLock { $0 = nil }
         let memory = Self.settled(device).band.memory
         try save(memory)
         try saveImage(memory)

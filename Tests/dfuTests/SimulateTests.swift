@@ -26,8 +26,9 @@ import Testing
     // MARK: With a command
 
     @Test("a command finds the bus, and its status is the program's")
-    func runsACommand() throws {
-        let outcome = Self.program("--", "sh", "-c", "echo $DBUS_SYSTEM_BUS_ADDRESS; echo told >&2; exit 3").run()
+    func runsACommand() async throws {
+        let outcome = await Self.program("--", "sh", "-c", "echo $DBUS_SYSTEM_BUS_ADDRESS; echo told >&2; exit 3")
+            .outcome()
         #expect(outcome.status == 3)
         #expect(outcome.errors == "told\n")
         let address = try #require(outcome.output.split(separator: "\n").first.map(String.init))
@@ -36,12 +37,12 @@ import Testing
     }
 
     @Test("busctl sees the adapters that were asked for, and the devices that are found")
-    func isBlueZ() {
+    func isBlueZ() async {
         let script = """
             busctl --address=$DBUS_SYSTEM_BUS_ADDRESS --list tree org.bluez
             busctl --address=$DBUS_SYSTEM_BUS_ADDRESS get-property org.bluez /org/bluez/hci2 org.bluez.Adapter1 Address
             """
-        let outcome = Self.program("--adapter", "hci0", "--adapter", "hci2", "--", "sh", "-c", script).run()
+        let outcome = await Self.program("--adapter", "hci0", "--adapter", "hci2", "--", "sh", "-c", script).outcome()
         #expect(
             outcome
                 == BuiltProgram.Outcome(
@@ -49,9 +50,9 @@ import Testing
                     errors: "", status: 0))
     }
 
-    @Test func aCommandThatIsNotThere() {
+    @Test func aCommandThatIsNotThere() async {
         #expect(
-            Self.program("--", "no-such-program").run()
+            await Self.program("--", "no-such-program").outcome()
                 == .failed(66, "dfu: no-such-program: cannot be run: No such file or directory"))
     }
 
@@ -132,19 +133,19 @@ import Testing
 
     // MARK: What is missing or wrong
 
-    @Test func aMachineWithoutDBusDaemon() {
+    @Test func aMachineWithoutDBusDaemon() async {
         let environment = BuiltProgram.environment.filter { !$0.hasPrefix("PATH=") } + ["PATH=/nonexistent"]
         #expect(
-            Self.program(environment: environment).run()
+            await Self.program(environment: environment).outcome()
                 == .failed(
                     69,
                     "dfu: simulated devices are on a message bus of their own, and there is no dbus-daemon; install it "
                         + "(on Debian: apt install dbus-daemon)"))
     }
 
-    @Test func aDevicesFileThatCannotBeRead() {
+    @Test func aDevicesFileThatCannotBeRead() async {
         #expect(
-            Self.program("--device", "sim:band?faults=/nonexistent/faults").run()
+            await Self.program("--device", "sim:band?faults=/nonexistent/faults").outcome()
                 == .failed(66, "dfu: /nonexistent/faults: cannot be read: No such file or directory"))
     }
 

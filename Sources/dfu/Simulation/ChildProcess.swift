@@ -1,3 +1,4 @@
+private import CLinux
 import DFUTransport
 private import Dispatch
 private import Glibc
