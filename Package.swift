@@ -45,7 +45,7 @@ let package = Package(
             .executableTarget(
                 name: "dfu", dependencies: ["DFUKit", "DFUSimulator", "CLinux"], swiftSettings: settings),
             .executableTarget(
-                name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"],
+                name: "benchmarks", dependencies: ["DFUKit", "DFUSimulator", "DFUTransport", "TestSupport"],
                 path: "Benchmarks/Transfer",
                 swiftSettings: settings),
             .executableTarget(

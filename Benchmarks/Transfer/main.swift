@@ -2,6 +2,9 @@
 import DFUKit
 import TestSupport
 
+/// Questions to the bus.
+let trips = 20_000
+
 /// 1 MiB.
 let size = 1 << 20
 
@@ -65,3 +68,11 @@ for gap in [Duration.milliseconds(20), .milliseconds(5)] {
     let cells = [gap, gaps[0], gaps[gaps.count / 2], gaps[gaps.count - 1]].map { seconds($0 * 1000) + " ms" }
     row(cells[0], cells[1], cells[2], cells[3])
 }
+
+print("\nD-Bus, \(trips) questions to the bus itself, one after the other:\n")
+row("a second", "each", "of it this process's processor time")
+row("--:", "--:", "--:")
+let bus = try await BusBenchmark(of: trips)
+row(
+    "\(Int(Double(trips) / (bus.wall / .seconds(1))))", "\(Int(bus.wall / .microseconds(1)) / trips) µs",
+    "\(Int(bus.processor / .microseconds(1)) / trips) µs")
