@@ -40,6 +40,7 @@ _dfu() {
     "dfu simulate --device") candidates="sim:band" ;;
     "dfu simulate --adapter") : ;;
     "dfu simulate --disconnect-delay") : ;;
+    "dfu simulate --faults") compopt -o default ;;
     *)
         case "$command" in
         "dfu")
@@ -92,7 +93,7 @@ _dfu() {
             ;;
         "dfu simulate")
             if [[ $current == -* ]]; then
-                candidates="--device --adapter --disconnect-delay --json -v --verbose -h --help"
+                candidates="--device --adapter --disconnect-delay --faults --json -v --verbose -h --help"
             else
                 candidates=""
                 :

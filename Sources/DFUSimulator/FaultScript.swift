@@ -41,23 +41,7 @@ public struct FaultScript: Sendable, Hashable {
 
     /// Reads a script.
     public init(json bytes: [UInt8]) throws(FaultScriptError) {
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw FaultScriptError(message: error.message)
-        }
-        guard case .array(let entries) = value else {
-            throw FaultScriptError(message: "a fault script is a list, and this is \(value.kind)")
-        }
-        faults = []
-        for (number, entry) in zip(1..., entries) {
-            do {
-                faults.append(try FaultReader.fault(entry))
-            } catch {
-                throw FaultScriptError(message: "entry \(number): \(error.message)")
-            }
-        }
+        faults = try FaultMembers.entries(of: bytes, FaultReader.fault)
     }
 }
 

@@ -131,7 +131,30 @@ import Testing
         #expect(try !bench.bytes("state").isEmpty)
     }
 
+    @Test("what goes wrong with BlueZ is a file's word")
+    func faults() async throws {
+        let folder = try TemporaryFolder()
+        let faults = try folder.write(
+            Array(#"[{"fault": "powerOff", "adapter": "hci0"}, {"fault": "closeBus", "milliseconds": 500}]"#.utf8),
+            to: "faults.json")
+        let script = """
+            busctl --address=$DBUS_SYSTEM_BUS_ADDRESS get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered
+            busctl --address=$DBUS_SYSTEM_BUS_ADDRESS monitor org.bluez >/dev/null 2>&1
+            echo ended
+            """
+        let outcome = await Self.program("--faults", faults, "--", "sh", "-c", script).outcome()
+        #expect(outcome == BuiltProgram.Outcome(output: "b false\nended\n", errors: "", status: 0))
+    }
+
     // MARK: What is missing or wrong
+
+    @Test func faultsThatAreWrong() async throws {
+        let folder = try TemporaryFolder()
+        let faults = try folder.write(Array(#"[{"fault": "drop"}]"#.utf8), to: "faults.json")
+        let outcome = await Self.program("--faults", faults).outcome()
+        #expect(outcome.status == 78)
+        #expect(outcome.errors.hasPrefix("dfu: \(faults): entry 1: no fault is called \"drop\"; there are fail, "))
+    }
 
     @Test func aMachineWithoutDBusDaemon() async {
         let environment = BuiltProgram.environment.filter { !$0.hasPrefix("PATH=") } + ["PATH=/nonexistent"]

@@ -28,13 +28,14 @@ extension SimulatedBlueZ {
     ///
     /// - Parameter shown: How long the device is shown as connected all the same; nil: not at all.
     package func failConnects(times: Int = 1, with text: String, shown: Duration? = nil) {
-        connectFailures += Array(repeating: ConnectFailure(text: text, shown: shown), count: times)
+        connectFailures.append(ConnectFailure(text: text, shown: shown, times: times))
     }
 
     /// A connection that does not come about.
     struct ConnectFailure {
         var text: String
         var shown: Duration?
+        var times: Int
     }
 
     /// What is to become of a call that is not carried out.
@@ -48,8 +49,9 @@ extension SimulatedBlueZ {
 
     /// Whether a call of `Connect` fails as was asked for; then it is answered.
     func isFailing(_ call: DBusMessage, to path: DBusObjectPath) -> Bool {
-        guard !connectFailures.isEmpty else { return false }
-        let failure = connectFailures.removeFirst()
+        guard let failure = connectFailures.first else { return false }
+        connectFailures[0].times -= 1
+        if connectFailures[0].times == 0 { connectFailures.removeFirst() }
         if let shown = failure.shown {
             tell(tree.set(["Connected": .boolean(true)], of: .device, at: path))
             after(shown) { blueZ in

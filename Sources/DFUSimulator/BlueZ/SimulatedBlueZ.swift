@@ -105,6 +105,7 @@ package actor SimulatedBlueZ {
     private let executor: PollExecutor
     private let configuration: [SimulatedAdapter]
     private nonisolated let stations: [SimulatedStation]
+    nonisolated let arrivals: ArrivalCounter
     var neighbours: [Neighbour]
     var storage: [DBusObjectPath: StoredDevice] = [:]
     var agents: [Agent] = []
@@ -135,11 +136,17 @@ package actor SimulatedBlueZ {
         self.settings = settings
         executor = connection.executor
         configuration = adapters
+        let arrivals = ArrivalCounter()
+        self.arrivals = arrivals
         neighbours = devices.map { advertised in
             Neighbour(
                 advertised: advertised,
                 station: SimulatedStation(
-                    advertised.device, radio: advertised.radio ?? settings.radio, time: .real, observer: observer))
+                    advertised.device, radio: advertised.radio ?? settings.radio, time: .real
+                ) { event, device in
+                    observer?(event, device)
+                    arrivals.take(event)
+                })
         }
         stations = neighbours.map(\.station)
         for adapter in adapters {
@@ -190,6 +197,9 @@ package actor SimulatedBlueZ {
         for adapter in configuration { add(adapter) }
         connectForAnotherProgram()
     }
+
+    /// Whether it is on the bus.
+    var isStarted: Bool { !readers.isEmpty }
 
     func stopReading() {
         for reader in readers { reader.cancel() }

@@ -1,3 +1,4 @@
+import DFUTransport
 private import Dispatch
 private import FoundationEssentials
 private import Glibc
@@ -7,8 +8,8 @@ struct MessageBus: Sendable {
     /// Where it listens.
     let address: String
     private let keeper: ChildProcess
-    /// The keeper's input.
-    private let lifeline: Int32
+    /// The keeper's input; nil when the bus has ended.
+    private let lifeline: Locked<Int32?>
 
     /// Starts a bus, and waits until it listens.
     static func start(environment: [String: String]) async throws(Failure) -> MessageBus {
@@ -50,7 +51,7 @@ struct MessageBus: Sendable {
         }
         keeper = try ChildProcess(
             ["sh", "-c", Self.keeping, folder], environment: environment, streams: streams, isApart: true)
-        lifeline = input[1]
+        lifeline = Locked(input[1])
         address = "unix:path=\(folder)/socket"
         guard await Self.isSomething(from: output[0]) else {
             let words = (try? InputFile.read(folder + "/errors")) ?? []
@@ -60,9 +61,14 @@ struct MessageBus: Sendable {
         }
     }
 
-    /// Ends the bus, removes its folder, and waits until that is done. To be called once.
+    /// Ends the bus, and removes its folder. Harmless when it has ended.
+    func end() {
+        if let descriptor = lifeline.withLock({ $0.take() }) { close(descriptor) }
+    }
+
+    /// Ends the bus, and waits until it is gone. To be called once.
     func stop() async {
-        close(lifeline)
+        end()
         _ = await keeper.status()
     }
 

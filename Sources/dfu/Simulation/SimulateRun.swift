@@ -15,10 +15,11 @@ struct SimulateRun: Sendable {
     func run() async throws(Failure) -> ExitStatus {
         if simulate.json { session.console.result(JSONLine(.start(version: Version.current)).text) }
         let devices = try devices()
+        let script = try script()
         let bus = try await MessageBus.start(environment: session.environment)
         let result: Result<ExitStatus, Failure>
         do throws(Failure) {
-            result = .success(try await run(devices, on: bus))
+            result = .success(try await run(devices, script, on: bus))
         } catch {
             result = .failure(error)
         }
@@ -26,13 +27,16 @@ struct SimulateRun: Sendable {
         return try result.get()
     }
 
-    private func run(_ devices: [Device], on bus: MessageBus) async throws(Failure) -> ExitStatus {
+    private func run(
+        _ devices: [Device], _ script: BlueZFaultScript, on bus: MessageBus
+    ) async throws(Failure) -> ExitStatus {
         let blueZ: SimulatedBlueZ
         do throws(DBusError) {
             blueZ = try await play(devices, on: bus)
         } catch {
             throw Failure(.environment, "the simulated BlueZ cannot come to its bus: \(error.message)")
         }
+        await blueZ.play(script) { bus.end() }
         let status: ExitStatus
         if simulate.command.isEmpty {
             tell(devices, on: bus)
@@ -73,6 +77,16 @@ struct SimulateRun: Sendable {
             devices.append(Device(id: id, address: address, keeper: keeper))
         }
         return devices
+    }
+
+    private func script() throws(Failure) -> BlueZFaultScript {
+        guard let path = simulate.faults else { return BlueZFaultScript() }
+        let bytes = try InputFile.read(path)
+        do throws(FaultScriptError) {
+            return try BlueZFaultScript(json: bytes)
+        } catch {
+            throw Failure(.config, subject: path, error.message)
+        }
     }
 
     private func play(_ devices: [Device], on bus: MessageBus) async throws(DBusError) -> SimulatedBlueZ {

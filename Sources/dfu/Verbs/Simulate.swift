@@ -50,6 +50,8 @@ struct Simulate: Command {
                     .option(
                         "disconnect-delay", \.disconnectDelay, .milliseconds(0...60_000),
                         help: "How long after Disconnect a connection ends (default: 2000, as in BlueZ)."),
+                    .option(
+                        "faults", \.faults, .file(), help: "What goes wrong with adapters, BlueZ and the bus."),
                 ]),
             OptionGroup(
                 "Output options",
