@@ -32,7 +32,6 @@ struct Agent: Sendable, Hashable {
 }
 
 extension SimulatedBlueZ {
-    /// The agents in the order in which they were registered, but the default one first.
     func callAgentManager(_ call: DBusMessage) {
         guard let sender = call.sender, case .objectPath(let path) = call.body.first else { return }
         let index = agents.firstIndex { $0.owner == sender }

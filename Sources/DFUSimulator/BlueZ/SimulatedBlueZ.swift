@@ -3,8 +3,8 @@ package import DFUTransport
 /// Plays `org.bluez`, as BlueZ 5.66 does it, on a bus: adapters, and simulated devices in their range.
 ///
 /// It lives on the thread of its connection to the bus, in real time. It starts tasks that nobody waits for. They end by
-/// themselves: those that read calls when it is stopped or not held any more, and one for each request to a device with
-/// the device's answer or the end of its connection.
+/// themselves: those that read calls when it is stopped or not held any more, and one for each request to a device, and
+/// each pairing with it, with the device's or the agent's answer or the end of its connection.
 package actor SimulatedBlueZ {
     struct Adapter {
         var configuration: SimulatedAdapter
@@ -108,6 +108,7 @@ package actor SimulatedBlueZ {
     nonisolated let arrivals: ArrivalCounter
     var neighbours: [Neighbour]
     var storage: [DBusObjectPath: StoredDevice] = [:]
+    /// The default one first.
     var agents: [Agent] = []
     var lastPairing = 0
     var adapters: [DBusObjectPath: Adapter] = [:]
