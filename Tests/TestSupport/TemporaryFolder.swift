@@ -15,9 +15,11 @@ public final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writes a file into it, and gives its path.
+    /// Writes a file into it, in folders that are made for it, and gives its path.
     public func write(_ bytes: [UInt8], to name: String) throws -> String {
         let file = path + "/" + name
+        let folder = "/" + file.split(separator: "/").dropLast().joined(separator: "/")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data(bytes).write(to: URL(filePath: file))
         return file
     }

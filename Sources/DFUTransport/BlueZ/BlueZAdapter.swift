@@ -6,7 +6,8 @@ package struct BlueZAdapter: Sendable, Equatable {
     package var address: String
     /// Whether it is switched on.
     package var isPowered: Bool
-    /// Whether a switch of the machine keeps it off. BlueZ tells since 5.66.
+    /// Whether a switch of the machine keeps it off. BlueZ tells since 5.66, and at first only where it is asked to show
+    /// what is experimental.
     package var isBlocked: Bool
     /// Whether somebody is scanning with it.
     package var isDiscovering: Bool
@@ -26,8 +27,12 @@ extension BlueZObjectTree {
 
     /// The adapter to work with: the one with this name, or the first that is on. None is switched on for it.
     ///
+    /// - Parameter isBlocked: Says of a name whether a switch of the machine keeps that adapter off, for a BlueZ that does
+    ///   not tell.
     /// - Throws: `environment` where there is none, or it is off.
-    package func usableAdapter(named name: String? = nil) throws(TransportError) -> BlueZAdapter {
+    package func usableAdapter(
+        named name: String? = nil, isBlocked: (String) -> Bool = { _ in false }
+    ) throws(TransportError) -> BlueZAdapter {
         let adapters = adapters
         guard !adapters.isEmpty else {
             throw TransportError(.environment, message: "there is no Bluetooth adapter; plug one in")
@@ -42,7 +47,7 @@ extension BlueZObjectTree {
         }
         if let adapter = candidates.first(where: \.isPowered) { return adapter }
         let names = candidates.map(\.name).joined(separator: ", ")
-        guard candidates.contains(where: { !$0.isBlocked }) else {
+        guard candidates.contains(where: { !$0.isBlocked && !isBlocked($0.name) }) else {
             throw TransportError(
                 .environment, message: "the adapter \(names) is blocked by rfkill; run: rfkill unblock bluetooth")
         }

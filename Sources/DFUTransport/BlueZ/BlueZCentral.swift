@@ -46,12 +46,13 @@ actor BlueZCentral {
         of daemon: BlueZDaemon, _ options: BlueZTransport.Options
     ) async throws(TransportError) -> DBusObjectPath {
         let tree = await daemon.tree
+        func isBlocked(_ name: String) -> Bool { RadioSwitch.isBlocking(name, in: options.switches) }
         do {
-            return try tree.usableAdapter(named: options.adapter).path
+            return try tree.usableAdapter(named: options.adapter, isBlocked: isBlocked).path
         } catch {
             guard options.powersOn,
                 let adapter = tree.adapters.first(where: { options.adapter == nil || $0.name == options.adapter }),
-                !adapter.isBlocked
+                !adapter.isBlocked, !isBlocked(adapter.name)
             else { throw error }
             try await powerOn(adapter, of: daemon, within: options.limits.call)
             return adapter.path

@@ -16,6 +16,8 @@ public struct BlueZTransport: Transport {
         public var log: (@Sendable (String) -> Void)?
         /// How long BlueZ, and a device, may take.
         package var limits = BlueZLimits()
+        /// Where the kernel shows the machine's switches for radios.
+        package var switches = RadioSwitch.folder
 
         /// The first adapter that is on, on the system bus.
         public init() {}
