@@ -15,8 +15,11 @@ extension BlueZCentral {
                 .bondMismatch,
                 message: "the stored pairing no longer fits; remove it (dfu forget \(address)) and pair again")
         }
+        var deadline = deadline
         while true {
+            let deafTime = deafTime
             let path = try await locate(address, before: deadline)
+            deadline += self.deafTime - deafTime
             let isHeldByOthers = tree.device(at: path)?.isConnected == true
             guard try await connectInTurn(path, before: deadline) else {
                 log?("BlueZ has forgotten \(address) meanwhile: looking for it again")
@@ -52,27 +55,29 @@ extension BlueZCentral {
     private func connectInTurn(
         _ path: DBusObjectPath, before deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> Bool {
+        let begin = ContinuousClock.now
         guard await connectTurn.enter() else { throw TransportError(.cancelled, during: .connect) }
         defer { connectTurn.leave() }
         guard tree.device(at: path)?.isConnected != true else { return true }
-        isConnecting = true
+        // The turns of others are not counted.
+        let limit = max(begin.duration(to: deadline), .seconds(1))
         // Many controllers cannot listen and connect at once.
-        try? await switchDiscovery()
+        await setConnecting(true)
         let result: Result<Bool, TransportError>
         do throws(TransportError) {
-            result = .success(
-                try await connectOnce(path, within: max(ContinuousClock.now.duration(to: deadline), .seconds(1))))
+            result = .success(try await connectOnce(path, within: limit))
         } catch {
             result = .failure(error)
         }
-        isConnecting = false
-        await Task { try? await switchDiscovery() }.value
+        await setConnecting(false)
         return try result.get()
     }
 
     private func connectOnce(_ path: DBusObjectPath, within limit: Duration) async throws(TransportError) -> Bool {
         do throws(BlueZError) {
-            _ = try await call("Connect", of: BlueZInterface.device, at: path, limit: limit)
+            _ = try await call("Connect", of: BlueZInterface.device, at: path, limit: limit) { tree in
+                tree.device(at: path) != nil
+            }
             return true
         } catch {
             switch error {
@@ -100,6 +105,21 @@ extension BlueZCentral {
                 noteEnd(of: device.address, at: path, isEarly: true)
             }
             throw TransportError(error, during: .connect)
+        }
+    }
+
+    /// Calls a method that a connected device has to answer.
+    ///
+    /// - Throws: `notConnected` as soon as the connection is over, and else what BlueZ answered.
+    func request(
+        _ member: String, at path: DBusObjectPath, _ body: [DBusValue] = [], of device: DBusObjectPath, limit: Duration
+    ) async throws(BlueZError) -> [DBusValue] {
+        do throws(BlueZError) {
+            return try await call(member, of: BlueZInterface.characteristic, at: path, body, limit: limit) { tree in
+                tree.device(at: device)?.isConnected == true
+            }
+        } catch .objectGone where tree.device(at: device)?.isConnected != true {
+            throw .notConnected
         }
     }
 

@@ -9,7 +9,10 @@ actor BlueZCentral {
     /// A controller makes one connection at a time: BlueZ refuses, or fails, the second.
     let connectTurn = Turnstile()
     /// Whether a connection is being made, for which the controller is not to scan.
-    var isConnecting = false
+    private(set) var isConnecting = false
+    /// How long connections were being made so far, but for the one that is.
+    private var connectingTime = Duration.zero
+    private var connectingSince = ContinuousClock.now
     /// How often in a row a device with kept keys was lost right after it was connected.
     var earlyLosses: [String: Int] = [:]
 
@@ -90,7 +93,24 @@ actor BlueZCentral {
         }
     }
 
+    /// What an error means: where the service or the bus has gone, that.
+    func failure(_ error: BlueZError, during action: BlueZAction) -> TransportError {
+        daemon.assumeIsolated { $0.failure } ?? TransportError(error, during: action)
+    }
+
     // MARK: Listening
+
+    /// How long nothing could be heard so far, because connections were being made.
+    var deafTime: Duration { isConnecting ? connectingTime + connectingSince.duration(to: .now) : connectingTime }
+
+    /// Stops what listening there is while a connection is made, or lets it go on.
+    func setConnecting(_ isConnecting: Bool) async {
+        connectingTime = deafTime
+        connectingSince = .now
+        self.isConnecting = isConnecting
+        // What the task is stopped for must not stop this.
+        await Task { try? await switchDiscovery() }.value
+    }
 
     /// See `BlueZTransport.scan`.
     func scan(
@@ -101,8 +121,16 @@ actor BlueZCentral {
         do throws(TransportError) {
             try await switchDiscovery()
             let adapter = adapter
-            let last = try await daemon.wait(limit) { tree in
-                tree.adapter(at: adapter)?.isPowered != true || isEnough(tree.devices(of: adapter))
+            var last: BlueZObjectTree?
+            var left = limit
+            var deafTime = deafTime
+            while last == nil, left > .zero {
+                last = try await daemon.wait(left) { tree in
+                    tree.adapter(at: adapter)?.isPowered != true || isEnough(tree.devices(of: adapter))
+                }
+                // Others' connections do not shorten what can be heard.
+                left = self.deafTime - deafTime
+                deafTime = self.deafTime
             }
             // Before the discovery ends: BlueZ then forgets how each was heard.
             let devices = (last ?? tree).devices(of: adapter)
@@ -153,6 +181,35 @@ actor BlueZCentral {
             try requireAdapter()
             throw TransportError(error, during: .scan)
         }
+    }
+
+    /// Calls a method that is of no use any more when the objects are no longer as `isThere` says; BlueZ may leave it
+    /// without an answer then.
+    ///
+    /// - Throws: `objectGone` in that case.
+    func call(
+        _ member: String, of interface: String, at path: DBusObjectPath, _ body: [DBusValue] = [], limit: Duration,
+        while isThere: @escaping @Sendable (BlueZObjectTree) -> Bool
+    ) async throws(BlueZError) -> [DBusValue] {
+        let call = Task { () -> Result<[DBusValue], BlueZError> in
+            do throws(BlueZError) {
+                return .success(try await self.call(member, of: interface, at: path, body, limit: limit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let observer = await daemon.observe { change in
+            if case .success(let tree) = change, !isThere(tree) { call.cancel() }
+        }
+        if !isThere(tree) { call.cancel() }
+        let result = await withTaskCancellationHandler {
+            await call.value
+        } onCancel: {
+            call.cancel()
+        }
+        await daemon.endObserving(observer)
+        if case .failure(.cancelled) = result, !Task.isCancelled { throw .objectGone }
+        return try result.get()
     }
 
     /// Calls a method, within a limit; if not said otherwise, that of calls which only this machine's software answers.

@@ -152,7 +152,7 @@ package actor BlueZDaemon {
     /// Has `body` called on the thread after each change, and with the failure that is the end.
     ///
     /// - Returns: What `endObserving` takes.
-    func observe(_ body: @escaping (Result<BlueZObjectTree, TransportError>) -> Void) -> UInt64 {
+    func observe(_ body: @escaping @Sendable (Result<BlueZObjectTree, TransportError>) -> Void) -> UInt64 {
         lastID += 1
         observers[lastID] = body
         if let failure { body(.failure(failure)) }

@@ -73,7 +73,7 @@ actor BlueZLink: Link {
                 writers[endpoint] = .calls(object.path, type: "request")
                 mtus.append(object.mtu ?? smallestMTU)
             case .writeWithoutResponse:
-                let (writer, mtu) = try await acquireWriter(of: object, central)
+                let (writer, mtu) = try await acquireWriter(of: object, at: device, central)
                 writers[endpoint] = writer.map(Writer.socket) ?? .calls(object.path, type: "command")
                 mtus.append(mtu ?? object.mtu ?? smallestMTU)
             }
@@ -93,11 +93,11 @@ actor BlueZLink: Link {
 
     /// A socket of our own to write commands to; nil where BlueZ gives none.
     private static func acquireWriter(
-        of object: BlueZCharacteristic, _ central: BlueZCentral
+        of object: BlueZCharacteristic, at device: DBusObjectPath, _ central: BlueZCentral
     ) async throws(TransportError) -> (socket: FileDescriptor?, mtu: Int?) {
         do throws(BlueZError) {
-            let answer = try await central.call(
-                "AcquireWrite", of: BlueZInterface.characteristic, at: object.path, [.properties([:])])
+            let answer = try await central.request(
+                "AcquireWrite", at: object.path, [.properties([:])], of: device, limit: central.limits.call)
             guard case .fileDescriptor(let socket) = answer.first, case .uint16(let mtu) = answer.last else {
                 return (nil, nil)
             }
@@ -105,7 +105,7 @@ actor BlueZLink: Link {
         } catch {
             switch error {
             case .notSupported, .objectGone: return (nil, nil)
-            default: throw TransportError(error, during: .write)
+            default: throw await central.failure(error, during: .write)
             }
         }
     }
@@ -125,16 +125,15 @@ actor BlueZLink: Link {
     /// Subscribes, by a socket of our own, or by calls where BlueZ gives none.
     private func subscribe(_ endpoint: Endpoint, to object: BlueZCharacteristic) async throws(TransportError) {
         do throws(BlueZError) {
-            let answer = try await central.call(
-                "AcquireNotify", of: BlueZInterface.characteristic, at: object.path, [.properties([:])],
-                limit: central.limits.subscription)
+            let answer = try await central.request(
+                "AcquireNotify", at: object.path, [.properties([:])], of: device, limit: central.limits.subscription)
             guard case .fileDescriptor(let socket) = answer.first else { throw .notSupported }
             listen(to: socket, for: endpoint, object.path)
             return
         } catch {
             switch error {
             case .notSupported, .inProgress, .objectGone: break
-            default: throw TransportError(error, during: .subscribe)
+            default: throw await central.failure(error, during: .subscribe)
             }
         }
         try await startNotify(endpoint, object.path)
@@ -143,10 +142,9 @@ actor BlueZLink: Link {
     private func startNotify(_ endpoint: Endpoint, _ path: DBusObjectPath) async throws(TransportError) {
         listen(toValuesOf: path, for: endpoint)
         do throws(BlueZError) {
-            _ = try await central.call(
-                "StartNotify", of: BlueZInterface.characteristic, at: path, limit: central.limits.subscription)
+            _ = try await central.request("StartNotify", at: path, of: device, limit: central.limits.subscription)
         } catch {
-            throw TransportError(error, during: .subscribe)
+            throw await central.failure(error, during: .subscribe)
         }
     }
 
@@ -257,11 +255,11 @@ actor BlueZLink: Link {
             while try !send(bytes, to: socket) { try await waitUntilWritable(socket) }
         case .calls(let path, let type):
             do throws(BlueZError) {
-                _ = try await central.call(
-                    "WriteValue", of: BlueZInterface.characteristic, at: path,
-                    [.bytes(bytes), .properties(["type": .string(type)])], limit: central.limits.request)
+                _ = try await central.request(
+                    "WriteValue", at: path, [.bytes(bytes), .properties(["type": .string(type)])], of: device,
+                    limit: central.limits.request)
             } catch {
-                throw TransportError(error, during: .write)
+                throw await central.failure(error, during: .write)
             }
         }
     }

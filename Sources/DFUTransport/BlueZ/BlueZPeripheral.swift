@@ -29,13 +29,12 @@ struct BlueZPeripheral: Peripheral {
     func read(_ characteristic: BluetoothUUID, of service: BluetoothUUID) async throws(TransportError) -> [UInt8] {
         let object = try await central.tree.object(of: characteristic, in: service, at: path)
         do throws(BlueZError) {
-            let answer = try await central.call(
-                "ReadValue", of: BlueZInterface.characteristic, at: object.path, [.properties([:])],
-                limit: central.limits.request)
+            let answer = try await central.request(
+                "ReadValue", at: object.path, [.properties([:])], of: path, limit: central.limits.request)
             guard case .bytes(let value) = answer.first else { return [] }
             return value
         } catch {
-            throw TransportError(error, during: .read)
+            throw await central.failure(error, during: .read)
         }
     }
 

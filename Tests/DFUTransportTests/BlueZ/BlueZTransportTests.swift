@@ -76,6 +76,22 @@ import Testing
         withExtendedLifetime(bluez) {}
     }
 
+    @Test("BLZ-22 an adapter that is pulled out ends a connect that is never answered", .privateBus)
+    func losesTheAdapter() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let connecting = Task { try await Self.connect() }
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(Self.objects))
+        _ = try await bluez.call("Connect")
+        try await bluez.connection.send(BlueZSample.removed(ScriptedBlueZ.adapter, [BlueZInterface.adapter]))
+        await #expect(
+            throws: TransportError(.environment, message: "the adapter hci0 disappeared; plug it in again")
+        ) {
+            _ = try await connecting.value
+        }
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
+    }
+
     @Test("BLZ-12 what is notified before the subscription is answered is heard, by a socket", .privateBus)
     func earlyRecord() async throws {
         let bluez = try await ScriptedBlueZ()
