@@ -29,6 +29,8 @@ final class BlockAckUpdate {
     private var acknowledgedBytes = 0
     /// Losses of the link in a row, without a new block between them.
     private var losses = 0
+    /// What the last write failed with for which this machine is the reason, not the device.
+    private let machineFailure = Locked<TransportError?>(nil)
     /// Whether the device's services have been learnt anew.
     private var hasForgottenServices = false
     /// What a failure from here on leaves the device with.
@@ -463,6 +465,7 @@ extension BlockAckUpdate {
             switch result {
             case .success(let outcome): return outcome
             case .failure(let error):
+                try throwMachineFailure()
                 guard error.code == .linkLost else { throw failure(error) }
                 try noteLoss(gained: gained)
                 try await reopen()
@@ -477,14 +480,26 @@ extension BlockAckUpdate {
         let result = await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
         switch result {
         case .success(let outcome): return outcome
-        case .failure(let error): throw failure(error)
+        case .failure(let error):
+            try throwMachineFailure()
+            throw failure(error)
         }
+    }
+
+    /// What a procedure says of a device that could not be written to is not why it failed.
+    private func throwMachineFailure() throws(UpdateError) {
+        if let error = machineFailure.withLock({ $0.take() }) { throw failure(error) }
     }
 
     private var procedureObserver: ProcedureObserver {
         let teller = teller
+        let machineFailure = machineFailure
         return ProcedureObserver(
-            progress: { teller.advance($0, $1) }, log: observer.log, packet: observer.packet)
+            progress: { teller.advance($0, $1) }, log: observer.log, packet: observer.packet,
+            writeFailure: { error in
+                guard error.code == .environment || error.code == .permission else { return }
+                machineFailure.withLock { $0 = error }
+            })
     }
 
     private func log(_ line: String) {

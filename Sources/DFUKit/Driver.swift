@@ -114,6 +114,7 @@ private struct Driver<Driven: Procedure, Time: Clock>: Sendable where Time.Durat
             try await link.write(bytes, to: endpoint)
             procedure.receive(.written)
         } catch {
+            observer.writeFailure?(error)
             let wasLinkOver = isLinkOver
             receiveAll()
             if isLinkOver, !wasLinkOver {

@@ -1,4 +1,5 @@
 public import DFUProtocol
+public import DFUTransport
 
 /// Whoever looks on while a procedure is driven. What is nil costs nothing.
 ///
@@ -18,14 +19,17 @@ public struct ProcedureObserver: Sendable {
     public var log: (@Sendable (String) -> Void)?
     /// Told each packet.
     public var packet: (@Sendable (Packet) -> Void)?
+    /// Told why a write failed, before the procedure is.
+    public var writeFailure: (@Sendable (TransportError) -> Void)?
 
     /// Nobody, or whoever is given.
     public init(
         progress: (@Sendable (Phase, Progress) -> Void)? = nil, log: (@Sendable (String) -> Void)? = nil,
-        packet: (@Sendable (Packet) -> Void)? = nil
+        packet: (@Sendable (Packet) -> Void)? = nil, writeFailure: (@Sendable (TransportError) -> Void)? = nil
     ) {
         self.progress = progress
         self.log = log
         self.packet = packet
+        self.writeFailure = writeFailure
     }
 }

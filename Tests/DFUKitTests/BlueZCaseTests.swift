@@ -153,6 +153,27 @@ import Testing
         }
     }
 
+    @Test("BLZ-07 a connection that takes its time does not shorten the wait for another device")
+    func slowNeighbour() async throws {
+        var other = Band.Settings()
+        other.address = "C0:FF:EE:00:00:02"
+        var slow = AdvertisedDevice(Band(other))
+        slow.isConnectable = false
+        var late = AdvertisedDevice(Band())
+        late.isInRange = false
+        try await BlueZStage.run(devices: [slow, late]) { stage in
+            let transport = try await stage.transport()
+            async let connected = transport.connect(to: Band().address, timeout: .seconds(2))
+            let error = await #expect(throws: TransportError.self) {
+                try await transport.connect(to: other.address, timeout: .milliseconds(2500))
+            }
+            #expect(error?.code == .connectFailed)
+            await stage.blueZ.setInRange(true, device: Band().address)
+            let peripheral = try await connected
+            #expect(peripheral.address == Band().address)
+        }
+    }
+
     @Test("BLZ-08 a classic link is tried once") func classicLinkOnce() async throws {
         var scene = BlueZScene()
         scene.prepare = { await $0.blueZ.failConnects(with: "br-connection-canceled") }
@@ -359,6 +380,22 @@ import Testing
         #expect(update.written.isEmpty)
     }
 
+    @Test("BLZ-15 another program holds the characteristic that is written with response")
+    func heldRequests() async throws {
+        var scene = BlueZScene()
+        scene.prepare = { stage in
+            await stage.blueZ.fail(
+                "WriteValue", times: .max,
+                with: DBusError(name: "org.bluez.Error.NotPermitted", message: "Write acquired"))
+        }
+        var settings = Band.Settings()
+        settings.commandProperties = .write
+        let update = try await update(of: settings, in: scene)
+        #expect(update.error?.code == .environment)
+        #expect(update.error?.message == "another program on this machine holds this characteristic; end it")
+        #expect(update.written.isEmpty)
+    }
+
     @Test func aRefusedSubscriptionIsTheDevicesNo() async throws {
         var scene = BlueZScene()
         scene.prepare = { stage in
@@ -436,6 +473,22 @@ import Testing
 
     enum UnfitMachine { case noService, noAdapter, off, blocked }
 
+    @Test("BLZ-17 blocked, by a BlueZ that does not tell", arguments: ["soft", "hard"])
+    func blockedAdapter(kind: String) async throws {
+        let folder = try TemporaryFolder()
+        for (name, adapter, state) in [("rfkill0", "hci1", "0"), ("rfkill1", "hci0", "1")] {
+            _ = try folder.write(Array("\(adapter)\n".utf8), to: name + "/name")
+            _ = try folder.write(Array("\(state)\n".utf8), to: name + "/" + kind)
+        }
+        var scene = BlueZScene()
+        scene.adapters = [SimulatedAdapter(isPowered: false)]
+        scene.options = { $0.switches = folder.path }
+        let update = try await update(in: scene)
+        #expect(update.error?.code == .environment)
+        #expect(
+            update.error?.message == "the adapter hci0 is blocked by rfkill; run: rfkill unblock bluetooth")
+    }
+
     @Test("BLZ-17 an adapter that is off is switched on when that is asked for") func switchesOn() async throws {
         var scene = BlueZScene()
         scene.adapters = [SimulatedAdapter(isPowered: false)]
@@ -490,12 +543,17 @@ import Testing
             (.switchedOff, "the adapter hci0 was switched off (bluetoothctl power on)"),
             (.restarted, "the Bluetooth service was stopped or restarted"),
             (.busClosed, "the system's message bus is gone (it ended the connection)"),
-        ] as [(Loss, String)])
-    func losesTheMachine(loss: Loss, message: String) async throws {
+        ] as [(Loss, String)], [GATTCharacteristic.Properties.writeWithoutResponse, .write])
+    func losesTheMachine(trouble: (loss: Loss, message: String), properties: GATTCharacteristic.Properties) async throws
+    {
         let moment = Locked<ContinuousClock.Instant?>(nil)
-        let update = try await update { stage, _ in
+        var settings = Band.Settings()
+        settings.commandProperties = properties
+        let update = try await update(of: settings) { stage, _ in
+            // A write that is on its way then is not answered any more.
+            await stage.blueZ.ignore("WriteValue", times: .max)
             moment.withLock { $0 = .now }
-            switch loss {
+            switch trouble.loss {
             case .unplugged: await stage.blueZ.unplug("hci0")
             case .switchedOff: await stage.blueZ.setPowered(false, adapter: "hci0")
             case .restarted:
@@ -505,7 +563,7 @@ import Testing
             }
         }
         #expect(update.error?.code == .environment)
-        #expect(update.error?.message == message)
+        #expect(update.error?.message == trouble.message)
         #expect(update.error?.deviceState == .asBefore)
         #expect(try #require(moment.withLock { $0 }).duration(to: .now) < .seconds(5))
     }
