@@ -42,6 +42,8 @@ package struct BlueZStage: Sendable {
     ) async throws(TransportError) -> BlueZTransport {
         var options = BlueZTransport.Options()
         options.busAddress = bus.address
+        // What this machine's own adapters are kept off by is of no concern.
+        options.switches = "/nonexistent"
         adjust(&options)
         return try await BlueZTransport(options)
     }
