@@ -78,9 +78,10 @@ struct DeviceFinder: Sendable {
     private func notFound(_ id: DeviceID, _ limit: Duration, _ devices: [BlueZDevice]) -> Failure {
         let others = devices.count { $0.candidate != nil }
         let heard = others == 0 ? "nothing else was either" : "\(others) other device\(others == 1 ? " was" : "s were")"
+        let time = Quantities.decimal(limit / .seconds(1), 1)
         return Failure(
             .notFound, subject: id.device, phase: .scan, reason: "notFound",
-            "it was not heard within \(limit) (\(heard)); switch it on, bring it closer, and end other connections to it"
+            "it was not heard within \(time) s (\(heard)); switch it on, bring it closer, and end other connections to it"
         )
     }
 

@@ -1,3 +1,4 @@
+import DFUProtocol
 import DFUSimulator
 import DFUTransport
 import TestSupport
@@ -74,7 +75,7 @@ import Testing
                 outcome
                     == .failed(
                         68,
-                        "dfu: \(Self.first): scan: it was not heard within 1.0 seconds (1 other device was); "
+                        "dfu: \(Self.first): scan: it was not heard within 1.0 s (1 other device was); "
                             + "switch it on, bring it closer, and end other connections to it"))
         }
     }
@@ -87,6 +88,36 @@ import Testing
             #expect(outcome.output.hasSuffix("2 of 2 devices updated\n"))
             #expect(image(of: Self.first, stage) == bench.image)
             #expect(image(of: Self.second, stage) == bench.image)
+        }
+    }
+
+    @Test func eightBandsOfWhichTwoAreFaultyFourAtOnce() async throws {
+        let addresses = (1...8).map { "C0:FF:EE:00:00:0\($0)" }
+        let faulty: Set = [addresses[2], addresses[5]]
+        let tooLarge = Fault.status(FaultPlace(.frame, 1, of: .start, count: .max), .imageTooLarge)
+        let devices = addresses.map { AdvertisedDevice.band($0, faults: faulty.contains($0) ? [tooLarge] : []) }
+        try await BlueZStage.run(devices: devices) { stage in
+            let outcome = await flash(stage, on: addresses, ["--jobs", "4", "--json"])
+            #expect(outcome.status == 80)
+            let results = try outcome.events().results
+            let statuses = Dictionary(
+                uniqueKeysWithValues: results.map { ($0.text("device") ?? "all", $0.number("status")) })
+            var expected: [String: Double?] = ["all": 80]
+            for address in addresses { expected[address] = faulty.contains(address) ? 76 : 0 }
+            #expect(statuses == expected)
+            for address in addresses where !faulty.contains(address) {
+                #expect(image(of: address, stage) == bench.image)
+            }
+        }
+    }
+
+    @Test("CLI-09 the limit of the whole command holds in the scan too") func timeLimit() async throws {
+        try await BlueZStage.run(devices: []) { stage in
+            let start = ContinuousClock.now
+            let outcome = await flash(stage, ["--timeout", "1"])
+            #expect(start.duration(to: .now) < .seconds(9), "a scan takes 10 s")
+            #expect(outcome.status == 68)
+            #expect(outcome.errors.contains(/scan: it was not heard within 0\.\d s/))
         }
     }
 

@@ -242,6 +242,8 @@ import Testing
     @Test("BLZ-26 BlueZ 5.50 writes as the characteristic wants") func ignoresTheTypeOfAWrite() async throws {
         var settings = BlueZSettings.bluez550
         settings.radio = BlueZBench.quickSettings.radio
+        // So that the write is there before the end of the link.
+        settings.radio.supervisionTimeout = .seconds(1)
         var band = Band()
         band.settings.commandProperties = [.write, .writeWithoutResponse]
         try await BlueZBench.run(devices: [AdvertisedDevice(band)], settings: settings) { bench in
