@@ -41,7 +41,7 @@ struct Holdings {
     }
 }
 
-/// Repeats something, and compares the least that the process held in the second tenth of it and in the last: what has
+/// Repeats something, and compares the least that the process held in the second fifth of it and in the last: what has
 /// just been let go of may take a moment to go.
 func soak(_ name: String, _ count: Int, _ body: (Int) async throws -> Void) async throws -> Bool {
     var held: [Holdings] = []
@@ -49,9 +49,9 @@ func soak(_ name: String, _ count: Int, _ body: (Int) async throws -> Void) asyn
         try await body(round)
         held.append(.now)
     }
-    let tenth = max(count / 10, 1)
-    let early = Holdings(least: held.dropFirst(tenth).prefix(tenth))
-    let end = Holdings(least: held.suffix(tenth))
+    let fifth = max(count / 5, 1)
+    let early = Holdings(least: held.dropFirst(fifth).prefix(fifth))
+    let end = Holdings(least: held.suffix(fifth))
     let growth = Double(end.memory - early.memory) / Double(early.memory)
     let isKept = abs(end.descriptors - early.descriptors) <= 2 && abs(growth) <= 0.05
     let cells = [
