@@ -142,9 +142,12 @@ private final class PipedProgram: Sendable {
     init(_ arguments: [String]) throws(TransportError) {
         var input: [Int32] = [0, 0]
         var output: [Int32] = [0, 0]
-        guard pipe(&input) == 0, pipe(&output) == 0 else { throw TransportError(.environment, message: "no pipe") }
-        // Another child that kept our ends open would keep the band from seeing the end of its input.
-        for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Not pipes: another child that starts at this moment must not inherit our ends, and keep the band from seeing the
+        // end of its input.
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &input) == 0, socketpair(AF_UNIX, type, 0, &output) == 0 else {
+            throw TransportError(.environment, message: "no socket pair")
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
