@@ -46,6 +46,7 @@ import Testing
         (["--text=a=b", "c"], Values(text: "a=b", operand: "c")),
         (["--text=--flag", "c"], Values(text: "--flag", operand: "c")),
         (["--text", "-", "-"], Values(text: "-", operand: "-")),
+        (["--text", "-70", "c"], Values(text: "-70", operand: "c")),
         (["--list", "1", "a", "--list=2"], Values(list: [1, 2], operand: "a")),
         (["--flag", "--flag", "a"], Values(flag: true, operand: "a")),
         (["--pair", "a"], Values(pair: true, operand: "a")),

@@ -32,7 +32,7 @@ extension Grammar {
     /// Reads a command line into `values`, over what a configuration file has set.
     ///
     /// Options may stand before, between and behind the arguments; behind `--` all are arguments. A value stands behind
-    /// its option as a word of its own, which then must not begin with a dash, or joined by `=`.
+    /// its option as a word of its own, which then must not begin with a dash unless it is a number, or joined by `=`.
     /// - Throws: `Failure` of status usage for the line's faults, config for those of the defaults.
     func parse(_ line: [String], defaults: [ConfigurationDefault] = [], into values: inout Values) throws(Failure) {
         for value in defaults {
@@ -77,7 +77,7 @@ extension Grammar {
         }
         if let attached {
             try assign(option, attached, as: spelling, &values)
-        } else if let next = words.first, !next.hasPrefix("-") || next == "-" {
+        } else if let next = words.first, !next.hasPrefix("-") || next == "-" || next.isNegativeNumber {
             words.removeFirst()
             try assign(option, next, as: spelling, &values)
         } else {
@@ -150,6 +150,11 @@ extension Grammar {
         }
         return .usage("unknown option \(spelling); did you mean \(nearest)?")
     }
+}
+
+extension String {
+    /// Whether it is a dash with a digit behind it, which no option is.
+    fileprivate var isNegativeNumber: Bool { first == "-" && dropFirst().utf8.first?.isDecimalDigit == true }
 }
 
 extension Failure {
