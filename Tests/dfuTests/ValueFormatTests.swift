@@ -39,4 +39,28 @@ import Testing
     @Test func shellsAreOfferedOnlyWhatThisVersionHas() {
         #expect(ValueFormat<Flash.Method>.choice("protocol").completion == .words(["auto", "block-ack"]))
     }
+
+    @Test(
+        arguments: [
+            ("", []), ("00", [0]), ("1b99", [0x1B, 0x99]), ("1B 99", [0x1B, 0x99]), ("1b:99:Ff", [0x1B, 0x99, 0xFF]),
+            (" 1 b 9 9 ", [0x1B, 0x99]),
+        ] as [(String, [UInt8])])
+    func hexadecimal(_ text: String, _ expected: [UInt8]) throws {
+        #expect(try ValueFormat<[UInt8]>.hexadecimal.read(text) == expected)
+    }
+
+    @Test(arguments: ["1", "123", "1 2 3"])
+    func noWholeBytes(_ text: String) {
+        let count = text.count { $0 != " " }
+        #expect(
+            throws: InvalidValue.wrong("not of whole bytes: it has \(count) hex digits, an odd number")
+        ) { try ValueFormat<[UInt8]>.hexadecimal.read(text) }
+    }
+
+    @Test(arguments: ["0x00", "1g", "12-34", "\u{FF11}\u{FF12}", "12,34"])
+    func noHexadecimal(_ text: String) {
+        #expect(throws: InvalidValue.wrong("not of hex digits alone, with spaces or colons between bytes")) {
+            try ValueFormat<[UInt8]>.hexadecimal.read(text)
+        }
+    }
 }
