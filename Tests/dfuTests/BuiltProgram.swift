@@ -50,12 +50,16 @@ struct BuiltProgram {
         return Outcome(output: outputText, errors: errorText, status: Self.wait(for: child))
     }
 
-    /// Starts it with these files as stdout and stderr.
-    func spawn(output: Int32, errors: Int32) -> pid_t {
+    /// Starts it with these files as stdout and stderr, and this one as stdin; nil: nothing.
+    func spawn(output: Int32, errors: Int32, input: Int32? = nil) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         var child = pid_t()

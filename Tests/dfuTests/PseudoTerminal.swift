@@ -13,7 +13,7 @@ final class PseudoTerminal {
     private let child: pid_t
     private var bytes: [UInt8] = []
 
-    /// Runs `program` with the terminal as stdout and stderr.
+    /// Runs `program` with the terminal as stdin, stdout and stderr.
     init(_ program: BuiltProgram, columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
@@ -27,7 +27,7 @@ final class PseudoTerminal {
         precondition(ioctl(end, UInt(TIOCSWINSZ), &size) == 0, "the pseudoterminal cannot be opened")
         var program = program
         program.environment.append("TERM=xterm")
-        child = program.spawn(output: end, errors: end)
+        child = program.spawn(output: end, errors: end, input: end)
         close(end)
     }
 
@@ -43,6 +43,12 @@ final class PseudoTerminal {
         var screen = TerminalScreen(columns: columns, rows: rows)
         screen.write(text)
         return screen
+    }
+
+    /// Types a line.
+    func type(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        precondition(write(master, bytes, bytes.count) == bytes.count, "the pseudoterminal takes nothing")
     }
 
     /// Sends the program a signal.

@@ -58,14 +58,7 @@ struct PackageDescription: Encodable, Equatable {
     }
 
     /// The JSON document.
-    var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else {
-            preconditionFailure("A description of texts and finite numbers is always encodable")
-        }
-        return String(decoding: data, as: UTF8.self)
-    }
+    var json: String { JSONDocument.text(self) }
 }
 
 extension PackageDescription.Problem {

@@ -51,10 +51,15 @@ final class Console: Sendable {
 
     /// A result: one line on stdout.
     func result(_ line: String) {
+        output(line + "\n")
+    }
+
+    /// Text on stdout as it is.
+    func output(_ text: String) {
         queue.async { [self] in
             guard !state.isOutputClosed else { return }
             eraseLines()
-            if let error = writeAll(line + "\n", to: output) {
+            if let error = writeAll(text, to: output) {
                 state.isOutputClosed = true
                 // Whoever closed the pipe has read enough.
                 if error != EPIPE { state.failure = Failure(.output, subject: "stdout", unwritable(error)) }

@@ -1,4 +1,5 @@
 import DFUProtocol
+import DFUTransport
 import FoundationEssentials
 
 /// One line of `--json`: what happened, when, and to which device.
@@ -9,6 +10,14 @@ struct JSONLine: Encodable {
         case phase(Phase, part: Int, parts: Int)
         case progress(bytes: Int, total: Int, bytesPerSecond: Double?, secondsLeft: Double?)
         case warning(reason: String, message: String)
+        /// A device is in range, or something of it has changed.
+        case scanned(ScannedDevice)
+        /// A device is not in range any more.
+        case gone
+        /// What a characteristic was read as.
+        case value(CharacteristicID.Match, [UInt8])
+        /// What a characteristic notified.
+        case notification(CharacteristicID.Match, [UInt8])
         case result(Result)
         /// A bus that simulated devices are on.
         case bus(address: String)
@@ -61,8 +70,16 @@ struct JSONLine: Encodable {
     init(_ event: Event, device: Device? = nil, at date: Date = .now) {
         self.event = event
         self.device = device
-        time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        time = Self.text(of: date)
     }
+
+    /// A time: RFC 3339 with milliseconds.
+    static func text(of date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// The time now.
+    static var now: String { text(of: .now) }
 
     /// The line, without a line break.
     var text: String {
@@ -82,6 +99,7 @@ struct JSONLine: Encodable {
         case message, reason
         case ok, status, name, deviceCode, deviceState, `protocol`, seconds, attempts, retries, firmware, simulated
         case versionBefore, hash
+        case service, characteristic, value, text
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -113,6 +131,16 @@ struct JSONLine: Encodable {
             try line.encode("warning", forKey: .event)
             try line.encode(reason, forKey: .reason)
             try line.encode(message, forKey: .message)
+        case .scanned(let device):
+            try line.encode("device", forKey: .event)
+            try device.encode(to: encoder)
+        case .gone: try line.encode("gone", forKey: .event)
+        case .value(let characteristic, let bytes):
+            try line.encode("value", forKey: .event)
+            try encode(bytes, of: characteristic, into: &line)
+        case .notification(let characteristic, let bytes):
+            try line.encode("notification", forKey: .event)
+            try encode(bytes, of: characteristic, into: &line)
         case .result(let result):
             try line.encode("result", forKey: .event)
             if device == nil {
@@ -150,6 +178,15 @@ struct JSONLine: Encodable {
         try firmware.encode(result.firmware.version, forKey: .version)
         try firmware.encode(result.firmware.versionBefore, forKey: .versionBefore)
         try firmware.encode(result.firmware.hash, forKey: .hash)
+    }
+
+    private func encode(
+        _ bytes: [UInt8], of match: CharacteristicID.Match, into line: inout KeyedEncodingContainer<Key>
+    ) throws {
+        try line.encode(match.service.description, forKey: .service)
+        try line.encode(match.characteristic.uuid.description, forKey: .characteristic)
+        try line.encode(bytes.map { $0.hexadecimal.lowercased() }.joined(), forKey: .value)
+        try line.encodeIfPresent(String(validating: bytes, as: UTF8.self), forKey: .text)
     }
 
     /// Rounded down, so that it is 1 only when all bytes are acknowledged.

@@ -21,6 +21,12 @@ struct Terminal: Sendable {
     /// The columns that help may take: those of the terminal on stdout, within what is good to read.
     static var helpWidth: Int { min(max(size(of: STDOUT_FILENO).columns, 20), 100) }
 
+    /// Whether stdout goes to a terminal.
+    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// The columns and rows of the terminal on stdout now; 80 and 24 where it does not say.
+    static var outputSize: (columns: Int, rows: Int) { size(of: STDOUT_FILENO) }
+
     /// The columns and rows of a file now; 80 and 24 where it is no terminal, or does not say.
     static func size(of file: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()

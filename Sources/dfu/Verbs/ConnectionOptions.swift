@@ -3,8 +3,12 @@ struct ConnectionOptions: Sendable {
     var adapter: String?
     var powersOn = false
     var timeout: Duration?
-    var scanTimeout = Duration.seconds(10)
+    /// How long to look for devices, where that was said.
+    var scanLimit: Duration?
     var connectRetries = 4
+
+    /// How long to look for devices.
+    var scanTimeout: Duration { scanLimit ?? .seconds(10) }
 
     static let group = OptionGroup<ConnectionOptions>(
         "Connection options",
@@ -14,7 +18,7 @@ struct ConnectionOptions: Sendable {
             ),
             .option("timeout", \.timeout, .seconds(1...86_400), help: "The limit of the whole command."),
             .option(
-                "scan-timeout", \.scanTimeout, .seconds(1...3600),
+                "scan-timeout", \.scanLimit, .seconds(1...3600),
                 help: "How long to look for devices (default: 10)."),
             .option(
                 "connect-retries", \.connectRetries, .number(0...100),

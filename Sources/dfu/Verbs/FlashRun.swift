@@ -27,7 +27,7 @@ struct FlashRun: Sendable {
         if style.json { session.console.result(JSONLine(.start(version: Version.current)).text) }
         let summary: RunSummary
         do throws(Failure) {
-            let profile = try profile()
+            let profile = try DeviceProfile.load(flash.profile)
             let package = try package()
             try preflight(package, profile)
             summary = await updateAll(try await targets(profile), with: package, profile)
@@ -124,16 +124,6 @@ struct FlashRun: Sendable {
     }
 
     // MARK: What is asked for
-
-    private func profile() throws(Failure) -> DeviceProfile {
-        guard let path = flash.profile else { return .band }
-        let bytes = try InputFile.read(path)
-        do throws(DeviceProfileError) {
-            return try DeviceProfile(json: bytes)
-        } catch {
-            throw Failure(.config, subject: path, error.problems.joined(separator: "; "))
-        }
-    }
 
     private func package() throws(Failure) -> Package {
         do throws(PackageError) {

@@ -16,6 +16,15 @@ struct OutputOptions: Sendable {
             .option("log", \.logFile, .file(), help: "Add the log with every packet to a file."),
         ])
 
+    /// The options of a verb that prints one document.
+    static var documentGroup: OptionGroup<OutputOptions> {
+        var group = group
+        for index in group.options.indices where group.options[index].description.name == "json" {
+            group.options[index].description.help = "Print one JSON document."
+        }
+        return group
+    }
+
     /// How a device's update is told.
     func style(for terminal: Terminal) -> DeviceReporter.Style {
         DeviceReporter.Style(

@@ -30,7 +30,7 @@ extension Verb {
             Group(
                 title: "Devices",
                 verbs: [
-                    .planned("scan", abstract: "List the devices in range."),
+                    .scan,
                     .planned("inspect", abstract: "Show a device's services and versions."),
                     .planned("read", abstract: "Read a characteristic."),
                     .planned("write", abstract: "Write a characteristic."),
