@@ -9,8 +9,11 @@ struct ConnectedDevice: Sendable {
     /// How it was typed.
     var id: String
     var peripheral: any Peripheral
+    /// The clock of its time.
+    var clock: any Clock<Duration> = ContinuousClock()
 
-    /// Finds the device, connects, and disconnects however `body` ends. `--timeout` bounds all of it.
+    /// Finds the device, connects, and disconnects however `body` ends, unless it was connected already. `--timeout` bounds
+    /// all of it.
     static func use<Value: Sendable>(
         _ id: DeviceID, _ options: ConnectionOptions, _ session: Session, log: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (ConnectedDevice) async throws(Failure) -> Value
@@ -21,7 +24,12 @@ struct ConnectedDevice: Sendable {
                 let band = try SimulatedBand(simulated, profile: .band)
                 let work: @Sendable () async -> Result<Value, Failure> = {
                     await outcome { () throws(Failure) in
-                        try await connect(to: simulated.device, id, over: band.transport, options, session, log, body)
+                        try await connect(to: simulated.device, id, over: band.transport, options, session, log) {
+                            device throws(Failure) in
+                            var device = device
+                            device.clock = band.clock
+                            return try await body(device)
+                        }
                     }
                 }
                 let result = if let world = band.world { await world.run(work) } else { await work() }
@@ -43,6 +51,13 @@ struct ConnectedDevice: Sendable {
     ) async throws(Failure) -> Value {
         let peripheral = try await peripheral(at: address, over: transport, options, session, log)
         let connected = ConnectedDevice(device: address, id: id.text, peripheral: peripheral)
+        if peripheral.wasConnected {
+            // Another program may need it; what this one has of it ends with the connection to the bus.
+            session.console.report(
+                "dfu: \(address): it is connected already, by another program or an earlier run: that connection is used, "
+                    + "and stays")
+            return try await body(connected)
+        }
         let result = await outcome { () throws(Failure) in try await body(connected) }
         await peripheral.disconnect()
         return try result.get()

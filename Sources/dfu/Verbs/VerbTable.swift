@@ -30,8 +30,7 @@ extension Verb {
             Group(
                 title: "Devices",
                 verbs: [
-                    .scan,
-                    .planned("inspect", abstract: "Show a device's services and versions."),
+                    .scan, .inspect,
                     .planned("read", abstract: "Read a characteristic."),
                     .planned("write", abstract: "Write a characteristic."),
                     .planned("notify", abstract: "Show what a characteristic notifies."),
