@@ -93,7 +93,8 @@ extension BlockAck.Parameters.Checksum {
         }
     }
 
-    fileprivate func bytes(closing body: some Sequence<UInt8>) -> [UInt8] {
+    /// What stands behind these bytes to close a frame.
+    package func bytes(closing body: some Sequence<UInt8>) -> [UInt8] {
         let sum = body.reduce(0, &+)
         return switch self {
         case .complement: [0 &- sum]

@@ -30,10 +30,7 @@ extension Verb {
             Group(
                 title: "Devices",
                 verbs: [
-                    .scan, .inspect,
-                    .planned("read", abstract: "Read a characteristic."),
-                    .planned("write", abstract: "Write a characteristic."),
-                    .planned("notify", abstract: "Show what a characteristic notifies."),
+                    .scan, .inspect, .read, .write, .notify,
                     .planned("pair", abstract: "Bond with a device."),
                     .planned("forget", abstract: "Remove the bond with a device."),
                     .planned("image", abstract: "List, test, confirm or erase the images of an SMP device."),
