@@ -51,11 +51,7 @@ struct DeviceFinder: Sendable {
                 tell("it was not heard, but its bootloader \(address) was", of: id)
                 findings.append(.success(Found(device: id.device, address: address.description)))
             case .none: findings.append(.failure(notFound(id, limit, devices)))
-            case .several(let candidates):
-                let list = candidates.map { "\($0.address) \($0.name ?? "(no name)")" }.joined(separator: ", ")
-                throw Failure(
-                    .usage, subject: id.text, reason: "ambiguous",
-                    "\(candidates.count) devices fit: \(list); name one by its full address")
+            case .several(let candidates): throw .ambiguous(id, candidates)
             }
         }
         try refuseTwins(ids, findings)
@@ -108,6 +104,16 @@ struct DeviceFinder: Sendable {
         return .usage(
             "--device is missing: which device is to be updated? In range: "
                 + (list.isEmpty ? "none" : list.joined(separator: ", ")))
+    }
+}
+
+extension Failure {
+    /// An ID that fits several devices.
+    static func ambiguous(_ id: DeviceID, _ candidates: [DeviceSelector.Candidate]) -> Failure {
+        let list = candidates.map { "\($0.address) \($0.name ?? "(no name)")" }.joined(separator: ", ")
+        return Failure(
+            .usage, subject: id.text, reason: "ambiguous",
+            "\(candidates.count) devices fit: \(list); name one by its full address")
     }
 }
 

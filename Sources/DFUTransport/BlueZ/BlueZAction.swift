@@ -48,7 +48,7 @@ extension TransportError {
         case .held:
             self.init(.environment, message: "another program on this machine holds this characteristic; end it")
         case .cancelled: self.init(.cancelled, message: "it was stopped")
-        case .notPaired: self = Self.refusal(nil, "it wants to be paired first", during: action)
+        case .notPaired: self = Self.refusal(nil, "it wants to be paired first (dfu pair)", during: action)
         case .authentication(let text):
             self = Self.refusal(
                 nil, "the pairing failed, or the keys kept from it no longer fit (\(text)); remove it and pair again",

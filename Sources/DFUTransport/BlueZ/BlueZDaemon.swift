@@ -18,7 +18,7 @@ package actor BlueZDaemon {
     /// The objects as they are now.
     package private(set) var tree = BlueZObjectTree()
 
-    private let connection: DBusConnection
+    let connection: DBusConnection
     /// Why it is of no use any more.
     private(set) var failure: TransportError?
     /// What is heard before the objects are known; nil afterwards.

@@ -30,9 +30,7 @@ extension Verb {
             Group(
                 title: "Devices",
                 verbs: [
-                    .scan, .inspect, .read, .write, .notify,
-                    .planned("pair", abstract: "Bond with a device."),
-                    .planned("forget", abstract: "Remove the bond with a device."),
+                    .scan, .inspect, .read, .write, .notify, .pair, .forget,
                     .planned("image", abstract: "List, test, confirm or erase the images of an SMP device."),
                     .planned("reset", abstract: "Restart an SMP device."),
                     .planned("echo", abstract: "Ask an SMP device to repeat a text."),

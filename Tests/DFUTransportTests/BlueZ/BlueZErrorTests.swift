@@ -160,7 +160,7 @@ import Testing
                     .subscribeRefused, attCode: 0x08,
                     message: "it does not let itself be subscribed to: it answered with the ATT error 08")
             ),
-            (.notPaired, .write, TransportError(.attributeError, message: "it wants to be paired first")),
+            (.notPaired, .write, TransportError(.attributeError, message: "it wants to be paired first (dfu pair)")),
             (
                 .connectAborted("le-connection-abort-by-local"), .connect,
                 TransportError(.connectFailed, message: "le-connection-abort-by-local")
