@@ -10,7 +10,7 @@ _dfu() {
     fi
     for word in "${words[@]:1}"; do
         case "$command $word" in
-        "dfu flash" | "dfu info" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu help" | "dfu completions") command+=" $word" ;;
+        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu help" | "dfu completions") command+=" $word" ;;
         esac
     done
     if [[ $current == --*=* ]]; then
@@ -37,6 +37,56 @@ _dfu() {
     "dfu flash --jobs") : ;;
     "dfu flash --progress") candidates="auto bar plain none" ;;
     "dfu flash --log") compopt -o default ;;
+    "dfu scan --service") : ;;
+    "dfu scan --name") : ;;
+    "dfu scan --min-rssi") : ;;
+    "dfu scan --profile") compopt -o default ;;
+    "dfu scan --adapter") : ;;
+    "dfu scan --timeout") : ;;
+    "dfu scan --scan-timeout") : ;;
+    "dfu scan --connect-retries") : ;;
+    "dfu scan --progress") candidates="auto bar plain none" ;;
+    "dfu scan --log") compopt -o default ;;
+    "dfu inspect --profile") compopt -o default ;;
+    "dfu inspect --adapter") : ;;
+    "dfu inspect --timeout") : ;;
+    "dfu inspect --scan-timeout") : ;;
+    "dfu inspect --connect-retries") : ;;
+    "dfu inspect --progress") candidates="auto bar plain none" ;;
+    "dfu inspect --log") compopt -o default ;;
+    "dfu read --adapter") : ;;
+    "dfu read --timeout") : ;;
+    "dfu read --scan-timeout") : ;;
+    "dfu read --connect-retries") : ;;
+    "dfu read --progress") candidates="auto bar plain none" ;;
+    "dfu read --log") compopt -o default ;;
+    "dfu write --profile") compopt -o default ;;
+    "dfu write --reply") : ;;
+    "dfu write --adapter") : ;;
+    "dfu write --timeout") : ;;
+    "dfu write --scan-timeout") : ;;
+    "dfu write --connect-retries") : ;;
+    "dfu write --progress") candidates="auto bar plain none" ;;
+    "dfu write --log") compopt -o default ;;
+    "dfu notify --count") : ;;
+    "dfu notify --adapter") : ;;
+    "dfu notify --timeout") : ;;
+    "dfu notify --scan-timeout") : ;;
+    "dfu notify --connect-retries") : ;;
+    "dfu notify --progress") candidates="auto bar plain none" ;;
+    "dfu notify --log") compopt -o default ;;
+    "dfu pair --adapter") : ;;
+    "dfu pair --timeout") : ;;
+    "dfu pair --scan-timeout") : ;;
+    "dfu pair --connect-retries") : ;;
+    "dfu pair --progress") candidates="auto bar plain none" ;;
+    "dfu pair --log") compopt -o default ;;
+    "dfu forget --adapter") : ;;
+    "dfu forget --timeout") : ;;
+    "dfu forget --scan-timeout") : ;;
+    "dfu forget --connect-retries") : ;;
+    "dfu forget --progress") candidates="auto bar plain none" ;;
+    "dfu forget --log") compopt -o default ;;
     "dfu simulate --device") candidates="sim:band" ;;
     "dfu simulate --adapter") : ;;
     "dfu simulate --disconnect-delay") : ;;
@@ -47,7 +97,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--version -h --help"
             else
-                candidates="flash info profile simulate help completions"
+                candidates="flash info scan inspect read write notify pair forget profile simulate help completions"
                 :
             fi
             ;;
@@ -65,6 +115,62 @@ _dfu() {
             else
                 candidates=""
                 compopt -o default
+            fi
+            ;;
+        "dfu scan")
+            if [[ $current == -* ]]; then
+                candidates="--service --name --min-rssi --watch --profile --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates=""
+                :
+            fi
+            ;;
+        "dfu inspect")
+            if [[ $current == -* ]]; then
+                candidates="--profile --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
+            fi
+            ;;
+        "dfu read")
+            if [[ $current == -* ]]; then
+                candidates="--text --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
+            fi
+            ;;
+        "dfu write")
+            if [[ $current == -* ]]; then
+                candidates="--with-response --without-response --checksum --profile --reply --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
+            fi
+            ;;
+        "dfu notify")
+            if [[ $current == -* ]]; then
+                candidates="--count --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
+            fi
+            ;;
+        "dfu pair")
+            if [[ $current == -* ]]; then
+                candidates="--adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
+            fi
+            ;;
+        "dfu forget")
+            if [[ $current == -* ]]; then
+                candidates="--adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+            else
+                candidates="sim:band"
+                :
             fi
             ;;
         "dfu profile")

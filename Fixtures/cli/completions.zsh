@@ -5,7 +5,7 @@ _dfu() {
     local command=dfu
     while (( CURRENT > 2 )); do
         case "$command $words[2]" in
-        'dfu flash'|'dfu info'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu help'|'dfu completions') ;;
+        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu help'|'dfu completions') ;;
         *) break ;;
         esac
         command+=" $words[2]"
@@ -18,7 +18,7 @@ _dfu() {
             '--version[Show the version.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
         ;;
     'dfu flash')
         _arguments -s -S \
@@ -58,6 +58,134 @@ _dfu() {
             '-h[Show this help.]' \
             '--help[Show this help.]' \
             ':package:_files'
+        ;;
+    'dfu scan')
+        _arguments -s -S \
+            '*--service=[Only devices that advertise this service. Repeat it for one of several.]:uuid: ' \
+            '--name=[Only devices with such a name, as '\''Band*'\''.]:glob: ' \
+            '--min-rssi=[Only devices that are heard at least so strong.]:dBm: ' \
+            '--watch[Go on, and tell what changes.]' \
+            '--profile=[What block-ack devices are known by here.]:file:_files' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON document.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]'
+        ;;
+    'dfu inspect')
+        _arguments -s -S \
+            '--profile=[What block-ack devices are known by here.]:file:_files' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON document.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)'
+        ;;
+    'dfu read')
+        _arguments -s -S \
+            '--text[Print the value as text.]' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)' \
+            ':characteristic: '
+        ;;
+    'dfu write')
+        _arguments -s -S \
+            '--with-response[Have the device confirm it (default\: where it can).]' \
+            '--without-response[Write a command, which is not confirmed.]' \
+            '--checksum[Add the block-ack checksum behind the bytes.]' \
+            '--profile=[The profile whose checksum it is.]:file:_files' \
+            '--reply=[Subscribe to this one first, and print the first value that it sends within 5 s.]:characteristic: ' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)' \
+            ':characteristic: ' \
+            ':hex: '
+        ;;
+    'dfu notify')
+        _arguments -s -S \
+            '--count=[End after so many values.]:n: ' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)' \
+            ':characteristic: '
+        ;;
+    'dfu pair')
+        _arguments -s -S \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)'
+        ;;
+    'dfu forget')
+        _arguments -s -S \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON object a line on stdout, and nothing else there.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':id:(sim\:band)'
         ;;
     'dfu profile')
         _arguments -s -S \

@@ -16,10 +16,10 @@ import Testing
     @Test(
         .enabled(if: has(.bash)),
         arguments: [
-            ("dfu ", "completions flash help info profile simulate"),
+            ("dfu ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
             ("dfu fl", "flash"),
             ("dfu -", "--help --version -h"),
-            ("dfu scan ", "completions flash help info profile simulate"),
+            ("dfu check ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
             ("dfu profile ", "check show"),
             ("dfu profile s", "show"),
             ("dfu completions ", "bash fish zsh"),
@@ -38,6 +38,8 @@ import Testing
             ("dfu flash --prn", ""),
             ("dfu info --j", "--json"),
             ("dfu info --device", ""),
+            ("dfu read s", "sim:band"),
+            ("dfu scan --w", "--watch"),
         ])
     func bash(_ line: String, _ expected: String) throws {
         let script = """
@@ -54,7 +56,7 @@ import Testing
     @Test(
         .enabled(if: has(.fish)),
         arguments: [
-            ("dfu ", "completions flash help info profile simulate"),
+            ("dfu ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
             ("dfu profile ", "check show"),
             ("dfu completions z", "zsh"),
             ("dfu flash --pro", "--profile --progress --protocol"),
