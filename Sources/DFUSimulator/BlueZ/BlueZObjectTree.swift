@@ -72,8 +72,9 @@ struct BlueZObjectTree {
         return BlueZInterface.document(interfaces, children: children.sorted())
     }
 
-    private static let interfacesType = DBusType.dictionary(
-        key: .string, value: .dictionary(key: .string, value: .variant))
+    private static var interfacesType: DBusType {
+        .dictionary(key: .string, value: .dictionary(key: .string, value: .variant))
+    }
 
     private static func value(of interfaces: [String: Properties]) -> DBusValue {
         let entries = interfaces.map { (DBusValue.string($0), DBusValue.properties($1)) }

@@ -1,6 +1,8 @@
 extension BlueZCentral {
     /// So often in a row a device with kept keys may be lost right after it was connected.
     private static let mostEarlyLosses = 3
+    /// So often in one try BlueZ may forget a device that was heard: it is looked for again.
+    private static let mostDisappearances = 3
 
     /// Connects to a device when it is heard, and resolves its services.
     ///
@@ -16,7 +18,7 @@ extension BlueZCentral {
                 message: "the stored pairing no longer fits; remove it (dfu forget \(address)) and pair again")
         }
         var deadline = deadline
-        while true {
+        for _ in 1...Self.mostDisappearances {
             let deafTime = deafTime
             let path = try await locate(address, before: deadline)
             deadline += self.deafTime - deafTime
@@ -28,6 +30,8 @@ extension BlueZCentral {
             try await resolveServices(of: path, address)
             return BlueZPeripheral(central: self, path: path, address: address, wasConnected: isHeldByOthers)
         }
+        throw TransportError(
+            .connectFailed, message: "BlueZ forgot it \(Self.mostDisappearances) times before it was connected")
     }
 
     /// Finds the device's object: it has to be heard, or connected.

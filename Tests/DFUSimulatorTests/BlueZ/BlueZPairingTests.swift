@@ -10,7 +10,7 @@ import Testing
         return device
     }
 
-    private static let noOptions = [DBusValue.properties([:])]
+    private static var noOptions: [DBusValue] { [.properties([:])] }
     private static let notPaired = "NotPermitted: Not paired"
 
     /// A bench with a device that wants to be paired like this.

@@ -7,7 +7,7 @@ struct TestAgent {
     let connection: DBusConnection
     private let calls: AsyncStream<DBusMessage>
 
-    static let path = DBusValue.objectPath(object)
+    static var path: DBusValue { .objectPath(object) }
     private static let object = DBusObjectPath("/agent") ?? .root
 
     /// Connects and registers.

@@ -58,6 +58,16 @@ import Testing
         await end
     }
 
+    @Test(.privateBus) func anObjectThatBlueZForgetsEachTimeIsGivenUp() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let connected = Task { try await Self.connect() }
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(Self.objects))
+        let gone = DBusError(name: "org.freedesktop.DBus.Error.UnknownObject", message: "it does not exist")
+        for _ in 1...3 { try await bluez.connection.answer(bluez.call("Connect"), with: gone) }
+        let failure = TransportError(.connectFailed, message: "BlueZ forgot it 3 times before it was connected")
+        await #expect(throws: failure) { try await connected.value }
+    }
+
     @Test("BLZ-21 other devices that leave the bus end no connect", .privateBus) func othersLeave() async throws {
         let bluez = try await ScriptedBlueZ()
         async let connected = Self.connect()
