@@ -1,5 +1,5 @@
 /// A value on a bus.
-package indirect enum DBusValue: Sendable, Hashable {
+package enum DBusValue: Sendable, Hashable {
     case byte(UInt8)
     case boolean(Bool)
     case int16(Int16)
@@ -19,7 +19,7 @@ package indirect enum DBusValue: Sendable, Hashable {
     case structure([DBusValue])
     /// Where a peer sends a key twice, the last one counts.
     case dictionary([DBusValue: DBusValue], key: DBusType, value: DBusType)
-    case variant(DBusValue)
+    indirect case variant(DBusValue)
 
     /// The value's type.
     package var type: DBusType {

@@ -8,11 +8,13 @@ import Testing
     private static let service = ScriptedBlueZ.band + "/service000e"
     private static let reply = service + "/char000f"
     private static let command = service + "/char0012"
-    private static let objects = ScriptedBlueZ.objects.merging([
-        service: BlueZSample.service("fee0", of: ScriptedBlueZ.band),
-        reply: BlueZSample.characteristic("ff01", of: service, flags: ["notify"]),
-        command: BlueZSample.characteristic("ff02", of: service, flags: ["write"]),
-    ]) { $1 }
+    private static var objects: [String: BlueZSample.Interfaces] {
+        ScriptedBlueZ.objects.merging([
+            service: BlueZSample.service("fee0", of: ScriptedBlueZ.band),
+            reply: BlueZSample.characteristic("ff01", of: service, flags: ["notify"]),
+            command: BlueZSample.characteristic("ff02", of: service, flags: ["write"]),
+        ]) { $1 }
+    }
 
     private static func binding(_ uuid: UInt32, _ use: EndpointBinding.Use) -> EndpointBinding {
         EndpointBinding(

@@ -9,9 +9,9 @@ struct ScriptedBlueZ {
 
     static let adapter = "/org/bluez/hci0"
     static let band = "/org/bluez/hci0/dev_C0_11_22_33_44_50"
-    static let objects = [
-        adapter: BlueZSample.adapter(), band: BlueZSample.device("C0:11:22:33:44:50", of: adapter, name: "Band"),
-    ]
+    static var objects: [String: BlueZSample.Interfaces] {
+        [adapter: BlueZSample.adapter(), band: BlueZSample.device("C0:11:22:33:44:50", of: adapter, name: "Band")]
+    }
 
     init() async throws {
         connection = try await connectToPrivateBus()
