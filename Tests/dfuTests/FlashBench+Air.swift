@@ -19,9 +19,12 @@ extension FlashBench {
 
 extension AdvertisedDevice {
     /// A band at this address.
-    static func band(_ address: String, name: String? = "Band", faults: [Fault] = []) -> AdvertisedDevice {
+    static func band(
+        _ address: String, name: String? = "Band", packetLimit: UInt8 = 20, faults: [Fault] = []
+    ) -> AdvertisedDevice {
         var settings = Band.Settings()
         settings.address = address
+        settings.packetLimit = packetLimit
         return AdvertisedDevice(FaultyBand(Band(settings), faults: FaultScript(faults)), name: name)
     }
 }

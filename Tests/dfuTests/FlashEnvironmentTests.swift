@@ -209,9 +209,11 @@ import Testing
     // MARK: Stopped
 
     @Test("CLI-03 Ctrl-C at 30 % disconnects, and the same command then ends well") func interrupted() async throws {
+        // Long packets, seldom: few are queued before the goodbye.
         var settings = BlueZSettings.quick
-        settings.radio.interval = .milliseconds(5)
-        try await BlueZStage.run(devices: [.band(Self.address)], settings: settings) { stage in
+        settings.radio.interval = .milliseconds(50)
+        settings.radio.mtu = 247
+        try await BlueZStage.run(devices: [.band(Self.address, packetLimit: 244)], settings: settings) { stage in
             let program = bench.program(
                 over: stage.bus, on: [Self.address], ["--gap", "0", "--progress", "plain"])
             let outcome = await Self.stopped(program, after: "30 %, 6.1 kB of 20.5 kB")

@@ -21,7 +21,9 @@ import Testing
     /// Starts an update of a band that keeps its state, and sends the signals when it is so far.
     private static func stop(at percent: Int, by signals: Int32...) throws -> Stopped {
         let bench = try FlashBench(size)
-        let device = "sim:band?state=\(bench.path("band.json"))&image=\(bench.path("image"))"
+        // Long packets, seldom: few are queued before the goodbye.
+        let device =
+            "sim:band?mtu=247&interval=50&state=\(bench.path("band.json"))&image=\(bench.path("image"))"
         let running = RunningProgram(
             bench.program(on: [device], ["--gap", "0", "--progress", "plain", "-vv"]))
         let tenth = "\(percent) %, \(Quantities.bytes(size * percent / 100 / 2048 * 2048, of: size))"
