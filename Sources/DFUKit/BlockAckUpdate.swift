@@ -94,6 +94,8 @@ final class BlockAckUpdate {
 extension BlockAckUpdate {
     /// How long a service may be missing after all seemed to be resolved (bluez/bluez #1489: about a second).
     private static let lateServices = Duration.seconds(3)
+    /// Between two tries to connect.
+    private static let connectPause = Duration.milliseconds(300)
 
     /// Connects, trying again where the device was heard.
     private func connect(phase: Phase) async throws(UpdateError) {
@@ -112,12 +114,16 @@ extension BlockAckUpdate {
                 guard isWorthATry, retriesLeft > 0 else { throw connectFailure(error, phase) }
                 retriesLeft -= 1
                 log("connecting failed (\(error.message)); trying again, \(retriesLeft) more times at most")
+                // What was in the way needs a moment to go.
+                try? await updater.clock.sleep(for: Self.connectPause)
             }
         }
     }
 
     private func connectFailure(_ error: TransportError, _ phase: Phase) -> UpdateError {
-        switch error.code {
+        let tries = updater.options.connectRetries + 1
+        let count = tries == 1 ? "once" : "\(tries) times"
+        return switch error.code {
         case .notFound where phase == .reconnect, .connectFailed where phase == .reconnect,
             .disconnected where phase == .reconnect:
             UpdateError(
@@ -127,7 +133,8 @@ extension BlockAckUpdate {
         case .connectFailed, .disconnected:
             UpdateError(
                 .connectFailed, phase: phase, reason: "connectFailed",
-                message: "connecting failed \(updater.options.connectRetries + 1) times (\(error.message))",
+                message:
+                    "connecting failed \(count) (\(error.message)); bring it closer, and end other connections to it",
                 deviceState: deviceState, cause: error)
         case .servicesUnresolved:
             UpdateError(error, phase: .discover, deviceState: deviceState)
@@ -140,7 +147,7 @@ extension BlockAckUpdate {
     private func noteForeignConnection() {
         warn(
             "connectedAlready",
-            "it is connected already, by another program or an earlier run: that connection is used, and ended afterwards"
+            "it is connected already, by another program or an earlier run: that connection is used, and ended after the update"
         )
     }
 
@@ -154,7 +161,7 @@ extension BlockAckUpdate {
                 return
             } catch {
                 switch error.code {
-                case .disconnected, .timeout:
+                case .disconnected:
                     try noteLoss(gained: false)
                     await disconnect()
                     try await connect(phase: .reconnect)
@@ -162,6 +169,11 @@ extension BlockAckUpdate {
                     try await forgetServices(because: error)
                     await disconnect()
                     try await connect(phase: .connect)
+                case .timeout:
+                    throw UpdateError(
+                        .silent, phase: phase, reason: "noAnswer",
+                        message: "its subscription was not answered (\(error.message)); restart it, and try again",
+                        deviceState: deviceState, cause: error)
                 case .notFound, .connectFailed, .servicesUnresolved, .bondMismatch, .subscribeRefused, .attributeError,
                     .environment, .permission, .cancelled:
                     throw failure(error)

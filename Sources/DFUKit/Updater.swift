@@ -72,9 +72,16 @@ public struct Updater: Sendable {
                 }
                 group.cancelAll()
                 guard limitPassed, case .failure(var error) = result, error.code == .aborted else { return result }
-                error.code = .timeout
                 error.reason = "timeLimit"
-                error.message = "the limit of \(limit) for the whole update passed; allow more time, or try again"
+                if error.deviceState == .asBefore {
+                    error.code = .timeout
+                    error.message = "the limit of \(limit) for the whole update passed; allow more time, or try again"
+                } else {
+                    error.code = .unverified
+                    error.message =
+                        "all was sent, but the limit of \(limit) for the whole update passed before the new firmware was "
+                        + "seen running; look at the version that it shows"
+                }
                 return .failure(error)
             }
             preconditionFailure("the update's task always gives a result")

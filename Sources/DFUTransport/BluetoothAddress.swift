@@ -3,7 +3,7 @@ package struct BluetoothAddress: Sendable, Hashable, CustomStringConvertible {
     /// The six octets.
     package let octets: [UInt8]
 
-    /// Reads six octets in hex with colons between them, in any case; nil for anything else.
+    /// Reads six octets in hex with colons, hyphens or nothing between them, in any case; nil for anything else.
     package init?(_ text: String) {
         guard let octets = Self.octets(of: text), octets.count == 6 else { return nil }
         self.octets = octets
@@ -13,9 +13,15 @@ package struct BluetoothAddress: Sendable, Hashable, CustomStringConvertible {
         self.octets = octets
     }
 
-    /// The octets that a text reads as: two or more of them, with colons between; nil when it is something else.
+    /// The octets that a text reads as: two or more of them with colons or hyphens between, or six with nothing between;
+    /// nil when it is something else.
     package static func octets(of text: String) -> [UInt8]? {
-        let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        let separator = UInt8(ascii: text.utf8.contains(UInt8(ascii: ":")) ? ":" : "-")
+        var parts = text.utf8.split(separator: separator, omittingEmptySubsequences: false)
+        if parts.count == 1, text.utf8.count == 12 {
+            let starts = stride(from: 0, to: 12, by: 2)
+            parts = starts.map { text.utf8.dropFirst($0).prefix(2) }
+        }
         guard parts.count >= 2 else { return nil }
         var octets: [UInt8] = []
         for part in parts {

@@ -22,6 +22,7 @@ struct DeviceFinder: Sendable {
         var settings = BlueZTransport.Options()
         settings.adapter = options.adapter
         settings.powersOn = options.powersOn
+        settings.openingLimit = min(settings.openingLimit, left() ?? settings.openingLimit)
         settings.log = log
         do throws(TransportError) {
             return try await BlueZTransport(settings)

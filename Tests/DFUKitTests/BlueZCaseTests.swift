@@ -105,7 +105,10 @@ import Testing
         scene.prepare = { await $0.blueZ.failConnects(times: 5, with: "le-connection-abort-by-local") }
         let update = try await update(in: scene)
         #expect(update.error?.code == .connectFailed)
-        #expect(update.error?.message == "connecting failed 5 times (le-connection-abort-by-local)")
+        #expect(
+            update.error?.message
+                == "connecting failed 5 times (le-connection-abort-by-local); bring it closer, and end other connections to it"
+        )
         #expect(update.count(of: "Connect") == 5)
     }
 
@@ -335,7 +338,8 @@ import Testing
         #expect(update.error?.code == .connectFailed)
         #expect(
             update.error?.message
-                == "connecting failed 5 times (the connection was lost while its services were resolved)")
+                == "connecting failed 5 times (the connection was lost while its services were resolved); bring it closer, "
+                + "and end other connections to it")
     }
 
     // MARK: Subscribing and writing

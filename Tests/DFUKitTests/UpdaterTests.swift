@@ -265,6 +265,18 @@ import Testing
         #expect(update.band.memory.image.isEmpty)
     }
 
+    @Test func aLimitThatPassesAfterTheDeviceAcceptedLeavesItUnverified() async throws {
+        var settings = Band.Settings()
+        settings.rebootTime = .seconds(50)
+        let update = try await SimulatedUpdate(over: .direct, of: settings, to: .bin(image)) { options in
+            options.gap = .fixed(.zero)
+            options.timeLimit = .seconds(30)
+        }
+        #expect(update.error?.code == .unverified)
+        #expect(update.error?.reason == "timeLimit")
+        #expect(update.error?.deviceState == .unknown)
+    }
+
     // MARK: Going on
 
     @Test(arguments: Way.allCases) func aDroppedUpdateGoesOnAtTheBlockThatTheDeviceNames(way: Way) async throws {

@@ -158,7 +158,8 @@ import Testing
                 await flash(stage.bus, ["--connect-retries", "2"])
                     == Self.failed(
                         75,
-                        "\(Self.address): connect: connecting failed 3 times (le-connection-abort-by-local)"))
+                        "\(Self.address): connect: connecting failed 3 times (le-connection-abort-by-local); "
+                            + "bring it closer, and end other connections to it"))
         }
     }
 
@@ -186,6 +187,24 @@ import Testing
                         76,
                         "\(Self.address): discover: it does not let itself be subscribed to: it answered with the ATT "
                             + "error 80"))
+        }
+    }
+
+    @Test("BLZ-15 a device that another program is using is left to it") func heldByAnother() async throws {
+        try await BlueZStage.run(devices: [.band(Self.address)]) { stage in
+            let other = try await stage.transport()
+            _ = try await other.scan(for: .seconds(10)) { $0.contains { $0.isHeard } }
+            let peripheral = try await other.connect(to: Self.address, timeout: .seconds(10))
+            let link = try await peripheral.openLink(DeviceProfile.band.bindings(in: await peripheral.services))
+            let outcome = await flash(stage.bus)
+            #expect(outcome.status == 69)
+            #expect(
+                outcome.errors.hasSuffix(
+                    "dfu: \(Self.address): discover: another program on this machine holds this characteristic; end it\n"
+                ))
+            #expect(await other.devices().map(\.isConnected) == [true])
+            withExtendedLifetime(link) {}
+            await peripheral.disconnect()
         }
     }
 

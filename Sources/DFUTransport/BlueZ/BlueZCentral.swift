@@ -161,8 +161,9 @@ actor BlueZCentral {
         case (true, .off): try await startDiscovery()
         case (false, .on):
             discovery = .off
-            // Where it fails, an earlier stop is not finished, or the adapter is gone.
-            _ = try? await call("StopDiscovery", of: BlueZInterface.adapter, at: adapter)
+            // Where it fails, an earlier stop is not finished, or the adapter is gone. Nobody waits long for it.
+            _ = try? await call(
+                "StopDiscovery", of: BlueZInterface.adapter, at: adapter, limit: min(limits.call, .seconds(1)))
         case (false, .foreign): discovery = .off
         case (true, .on), (true, .foreign), (false, .off): break
         }

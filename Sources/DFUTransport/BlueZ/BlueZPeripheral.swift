@@ -44,12 +44,14 @@ struct BlueZPeripheral: Peripheral {
         return link
     }
 
+    /// Ends the connection; one that others made stays where no link came about on it: somebody else may be using it.
     func disconnect() async {
         let open = links.withLock { links in
             defer { links = [] }
             return links
         }
         for link in open { await link.close() }
+        guard !wasConnected || !open.isEmpty else { return }
         await central.abandon(path)
     }
 }

@@ -12,6 +12,8 @@ public struct BlueZTransport: Transport {
         /// The address of the bus as the D-Bus specification writes it; nil for the system bus, which the variable
         /// `DBUS_SYSTEM_BUS_ADDRESS` may name.
         public var busAddress: String?
+        /// The limit for the bus and the service to answer at first.
+        public var openingLimit = Duration.seconds(10)
         /// Hears what is done, a line for each step; called from any thread.
         public var log: (@Sendable (String) -> Void)?
         /// How long BlueZ, and a device, may take.
@@ -29,7 +31,8 @@ public struct BlueZTransport: Transport {
     ///
     /// - Throws: `environment` where there is no bus, no service or no adapter that is on; `permission`; `cancelled`.
     public init(_ options: Options = Options()) async throws(TransportError) {
-        let daemon = try await BlueZDaemon.open(options.busAddress ?? DBusConnection.systemBusAddress)
+        let daemon = try await BlueZDaemon.open(
+            options.busAddress ?? DBusConnection.systemBusAddress, timeout: options.openingLimit)
         let adapter = try await BlueZCentral.adapter(of: daemon, options)
         central = BlueZCentral(daemon: daemon, adapter: adapter, options)
     }

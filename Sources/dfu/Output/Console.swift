@@ -39,6 +39,7 @@ final class Console: Sendable {
     private let queue = DispatchQueue(label: "console")
     private let state = State()
     private let hasColor: Bool
+    private let outputEnd = AsyncStream.makeStream(of: Never.self)
     private let hasLog = Locked(false)
     private let screen = Locked(Screen())
 
@@ -54,6 +55,11 @@ final class Console: Sendable {
         output(line + "\n")
     }
 
+    /// Waits until nobody reads stdout any more, or the task is cancelled. To be called once.
+    func waitForOutputEnd() async {
+        for await _ in outputEnd.stream {}
+    }
+
     /// Text on stdout as it is.
     func output(_ text: String) {
         queue.async { [self] in
@@ -61,6 +67,7 @@ final class Console: Sendable {
             eraseLines()
             if let error = writeAll(text, to: output) {
                 state.isOutputClosed = true
+                outputEnd.continuation.finish()
                 // Whoever closed the pipe has read enough.
                 if error != EPIPE { state.failure = Failure(.output, subject: "stdout", unwritable(error)) }
             }

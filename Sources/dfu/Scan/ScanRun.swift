@@ -50,7 +50,8 @@ struct ScanRun: Sendable {
     private func listen() async throws(Failure) -> ExitStatus {
         let begin = ContinuousClock.now
         let end = limit.map { begin + $0 }
-        let finder = DeviceFinder(options: scan.connection, session: session, left: { nil }) { line in
+        let finder = DeviceFinder(options: scan.connection, session: session, left: { scan.connection.timeout }) {
+            line in
             session.console.log(line.printable, isShown: scan.output.verbosity >= 1)
         }
         let transport = try await finder.transport()
@@ -86,6 +87,10 @@ struct ScanRun: Sendable {
                 } catch {
                     return .failure(error)
                 }
+            }
+            group.addTask { () -> Result<Void, TransportError>? in
+                await session.console.waitForOutputEnd()
+                return .success(())
             }
             group.addTask { () -> Result<Void, TransportError>? in
                 repeat {

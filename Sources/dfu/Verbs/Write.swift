@@ -61,6 +61,7 @@ struct Write: Command {
         if withResponse, withoutResponse {
             throw .usage("--with-response and --without-response exclude each other")
         }
+        if value.isEmpty { throw .usage("there is nothing to write: the value is empty") }
         if profile != nil, !addsChecksum { throw .usage("--profile is for --checksum") }
     }
 

@@ -108,7 +108,7 @@ import Testing
         "Bytes are written as they are given, with a checksum behind them where one is asked for",
         arguments: [
             (["1b 99"], [0x1B, 0x99]), (["1B:99"], [0x1B, 0x99]), (["1B99", "--checksum"], [0x1B, 0x99, 0x4C]),
-            (["1B99", "--without-response"], [0x1B, 0x99]), (["1B99", "--with-response"], [0x1B, 0x99]), ([""], []),
+            (["1B99", "--without-response"], [0x1B, 0x99]), (["1B99", "--with-response"], [0x1B, 0x99]),
         ] as [([String], [UInt8])])
     func write(_ arguments: [String], _ bytes: [UInt8]) async throws {
         try await AirBench.run(Self.devices) { bench in

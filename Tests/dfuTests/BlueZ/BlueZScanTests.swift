@@ -17,6 +17,20 @@ import Testing
         ]
     }
 
+    @Test("A scan that goes on ends when nobody reads it any more") func watchEndsWithItsReader() async throws {
+        try await AirBench.run([.band("C0:FF:EE:00:00:01"), .band("C0:FF:EE:00:00:02")]) { bench in
+            let program = bench.program(["scan", "--watch", "--json"])
+            let status = await ThreadExecutor.shared.run {
+                let closed = Pipe()
+                close(closed.read)
+                let child = program.spawn(output: closed.write, errors: closed.write)
+                close(closed.write)
+                return BuiltProgram.wait(for: child)
+            }
+            #expect(status == 0)
+        }
+    }
+
     @Test("Devices are listed, the strongest first, with what their services let expect")
     func list() async throws {
         try await AirBench.run(Self.devices) { bench in
