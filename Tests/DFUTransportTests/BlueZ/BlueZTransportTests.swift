@@ -60,6 +60,31 @@ import Testing
         await end
     }
 
+    @Test(.privateBus) func aScanPausesWhileAConnectionIsMade() async throws {
+        let bluez = try await ScriptedBlueZ()
+        var options = BlueZTransport.Options()
+        options.busAddress = try #require(PrivateBus.current).address
+        async let opened = BlueZTransport(options)
+        try await bluez.answer("GetManagedObjects", BlueZSample.managed(Self.objects))
+        let transport = try await opened
+        let scan = Task { try await transport.scan(for: .seconds(60)) }
+        try await bluez.answer("SetDiscoveryFilter", [])
+        try await bluez.answer("StartDiscovery", [])
+        async let connected = transport.connect(to: "C0:11:22:33:44:50", timeout: .seconds(30))
+        try await bluez.answer("StopDiscovery", [])
+        let call = try await bluez.call("Connect")
+        try await bluez.tell(
+            ScriptedBlueZ.band, BlueZInterface.device,
+            ["Connected": .boolean(true), "ServicesResolved": .boolean(true)])
+        try await bluez.connection.answer(call)
+        try await bluez.answer("SetDiscoveryFilter", [])
+        try await bluez.answer("StartDiscovery", [])
+        _ = try await connected
+        scan.cancel()
+        try await bluez.answer("StopDiscovery", [])
+        await #expect(throws: TransportError(.cancelled, during: .look)) { try await scan.value }
+    }
+
     @Test(.privateBus) func anObjectThatBlueZForgetsEachTimeIsGivenUp() async throws {
         let bluez = try await ScriptedBlueZ()
         let connected = Task { try await Self.connect() }
