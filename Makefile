@@ -14,7 +14,7 @@ TEST := swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addpref
 UNFIT := $(if $(filter address,$(SANITIZE)),--skip Soak)
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
-.PHONY: demo test build-packages test-packages release install example lint format fuzz fuzz-check clean
+.PHONY: demo test lab lab-test build-packages test-packages release install example lint format fuzz fuzz-check clean
 
 demo: release
 	@dfu="$$(swift build $(RELEASE) --show-bin-path)/dfu" && set -x && \
@@ -32,6 +32,14 @@ test: build-packages test-packages
 	$(TEST) --skip BlueZ --skip DBus --skip PollExecutor --skip dfuTests
 	$(TEST) --skip-build --filter BlueZ --filter DBus --filter PollExecutor --skip dfuTests $(UNFIT)
 	$(TEST) --skip-build --filter dfuTests
+
+# The lab (Tests/lab): the real BlueZ, without hardware.
+lab:
+	Tests/lab/setup
+
+lab-test: build-packages test-packages lab
+	swift build --build-tests --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)
+	Tests/lab/test $(SCRATCH)/debug/dfuPackageTests.xctest
 
 release: build-packages
 	swift build $(RELEASE)

@@ -91,6 +91,7 @@ _dfu() {
     "dfu simulate --adapter") : ;;
     "dfu simulate --disconnect-delay") : ;;
     "dfu simulate --faults") compopt -o default ;;
+    "dfu simulate --radio") compopt -o default ;;
     *)
         case "$command" in
         "dfu")
@@ -199,7 +200,7 @@ _dfu() {
             ;;
         "dfu simulate")
             if [[ $current == -* ]]; then
-                candidates="--device --adapter --disconnect-delay --faults --json -v --verbose -h --help"
+                candidates="--device --adapter --disconnect-delay --faults --radio --json -v --verbose -h --help"
             else
                 candidates=""
                 :

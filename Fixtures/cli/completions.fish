@@ -177,6 +177,7 @@ complete -c dfu -n '__dfu_at "dfu simulate"' -l device -x -a 'sim:band' -d 'A de
 complete -c dfu -n '__dfu_at "dfu simulate"' -l adapter -x -d 'An adapter (default: hci0). Repeat it for several.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l disconnect-delay -x -d 'How long after Disconnect a connection ends (default: 2000, as in BlueZ).'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l faults -r -F -d 'What goes wrong with adapters, BlueZ and the bus.'
+complete -c dfu -n '__dfu_at "dfu simulate"' -l radio -r -F -d 'The socket of an emulated radio to put the devices on, not a bus.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -s v -d 'Tell on stderr what happens to the devices.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l verbose -d 'Tell on stderr what happens to the devices.'

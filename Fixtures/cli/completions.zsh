@@ -211,6 +211,7 @@ _dfu() {
             '*--adapter=[An adapter (default\: hci0). Repeat it for several.]:hciN: ' \
             '--disconnect-delay=[How long after Disconnect a connection ends (default\: 2000, as in BlueZ).]:ms: ' \
             '--faults=[What goes wrong with adapters, BlueZ and the bus.]:file:_files' \
+            '--radio=[The socket of an emulated radio to put the devices on, not a bus.]:file:_files' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
             '*-v[Tell on stderr what happens to the devices.]' \
             '*--verbose[Tell on stderr what happens to the devices.]' \

@@ -1,5 +1,6 @@
 import DFUKit
 import DFUSimulator
+import Dispatch
 import TestSupport
 
 /// One update of one simulated band in a world of its own, and what it left behind.
@@ -16,7 +17,8 @@ struct SimulatedUpdate {
 
     /// - Parameters:
     ///   - way: Over the bus time is real: the radio is quick there, a band's own pauses are a twentieth, and the limits
-    ///     of its profile ten times as long, so that a busy machine is not taken for a silent device.
+    ///     of its profile ten times as long, so that a busy machine is not taken for a silent device. In the lab all is
+    ///     as it would be on a bench.
     ///   - profile: In place of the band's, taken as it is.
     ///   - device: Whom to update, in place of the band.
     ///   - adjust: What is asked for.
@@ -45,6 +47,9 @@ struct SimulatedUpdate {
             settings.rebootTime /= 20
             let band = FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults))
             end = try await script.run(band, radio.quick, in: scene)
+        case .radio:
+            end = try await script.runInLab(
+                FaultyBand(Band(settings, memory: memory), faults: FaultScript(faults)), radio)
         }
         guard let left = end.device as? FaultyBand else {
             preconditionFailure("the device is the one that was put there")
@@ -168,6 +173,32 @@ private struct Script: Sendable {
             if left?.band.memory.accepted != nil { left?.rebooted() }
             return End(
                 result: result, device: left, events: told.withLock { $0.events }, duration: duration, calls: calls)
+        }
+    }
+
+    /// In the lab's guest.
+    func runInLab(_ band: FaultyBand, _ radio: RadioModel) async throws -> End {
+        try await Lab.run([AdvertisedDevice(band)], radio: radio, observer: note) { air in
+            let intervention = intervention {
+                let isLost = DispatchSemaphore(value: 0)
+                air.loseLink(to: band.address) { isLost.signal() }
+                isLost.wait()
+            }
+            let start = ContinuousClock.now
+            let result: Result<UpdateReport, UpdateError>
+            do throws(TransportError) {
+                let transport = try await BlueZTransport()
+                result = await update(over: transport, clock: ContinuousClock(), intervention)
+            } catch {
+                result = .failure(UpdateError(error, phase: .connect, deviceState: .asBefore))
+            }
+            let duration = start.duration(to: .now)
+            // The host knows of the end before the device does.
+            await air.untilDisconnected(band.address)
+            var left = await air.device(band.address) as? FaultyBand
+            // What a reboot that is still to come makes of it.
+            if left?.band.memory.accepted != nil { left?.rebooted() }
+            return End(result: result, device: left, events: told.withLock { $0.events }, duration: duration)
         }
     }
 

@@ -15,6 +15,7 @@ struct SimulateRun: Sendable {
     func run() async throws(Failure) -> ExitStatus {
         if simulate.json { session.console.result(JSONLine(.start(version: Version.current)).text) }
         let devices = try devices()
+        if let socket = simulate.radio { return try await run(devices, behind: socket) }
         let script = try script()
         let bus = try await MessageBus.start(environment: session.environment)
         let result: Result<ExitStatus, Failure>
@@ -39,13 +40,40 @@ struct SimulateRun: Sendable {
         await blueZ.play(script) { bus.end() }
         let status: ExitStatus
         if simulate.command.isEmpty {
-            tell(devices, on: bus)
+            tell(bus)
+            tell(devices)
             await untilStopped()
             status = session.interruption() ?? .ok
         } else {
-            status = try await runCommand(on: bus)
+            status = try await runCommand(["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
         }
         for device in devices { try device.keeper.finish(blueZ.device(device.address)) }
+        return status
+    }
+
+    /// The same devices where the machine's own BlueZ hears them.
+    private func run(_ devices: [Device], behind socket: String) async throws(Failure) -> ExitStatus {
+        let radio: EmulatedRadio
+        do throws(RadioError) {
+            radio = try EmulatedRadio(
+                socket: socket, devices: devices.map(\.advertised), observer: observer(of: devices))
+            try await radio.start()
+        } catch {
+            throw Failure(.environment, subject: socket, "there is no emulated radio: \(error.message)")
+        }
+        let status: ExitStatus
+        if simulate.command.isEmpty {
+            tell(devices)
+            await radio.untilGone()
+            guard let interruption = session.interruption() else {
+                throw Failure(.environment, subject: socket, "the emulated radio has ended")
+            }
+            status = interruption
+        } else {
+            status = try await runCommand([:])
+        }
+        await radio.close()
+        for device in devices { try device.keeper.finish(await radio.device(device.address)) }
         return status
     }
 
@@ -97,21 +125,27 @@ struct SimulateRun: Sendable {
         }
         let blueZ = SimulatedBlueZ(
             on: try await DBusConnection.open(bus.address), adapters: adapters, devices: devices.map(\.advertised),
-            settings: settings
-        ) { event, device in
-            guard let place = devices.first(where: { $0.address == event.address }) else { return }
-            place.keeper.keep(device)
-            tell(event, of: place)
-        }
+            settings: settings, observer: observer(of: devices))
         try await blueZ.start()
         return blueZ
     }
 
+    private func observer(of devices: [Device]) -> @Sendable (SimulatedEvent, any SimulatedDevice) -> Void {
+        { event, device in
+            guard let place = devices.first(where: { $0.address == event.address }) else { return }
+            place.keeper.keep(device)
+            tell(event, of: place)
+        }
+    }
+
     // MARK: What is told
 
-    private func tell(_ devices: [Device], on bus: MessageBus) {
+    private func tell(_ bus: MessageBus) {
         let line = JSONLine(.bus(address: bus.address)).text
         session.console.result(simulate.json ? line : "DBUS_SYSTEM_BUS_ADDRESS=" + bus.address)
+    }
+
+    private func tell(_ devices: [Device]) {
         for device in devices {
             if simulate.json {
                 session.console.result(JSONLine(.device(name: device.name), device: device.described).text)
@@ -137,9 +171,9 @@ struct SimulateRun: Sendable {
         continuation.finish()
     }
 
-    private func runCommand(on bus: MessageBus) async throws(Failure) -> ExitStatus {
-        var environment = session.environment
-        environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
+    /// Runs the command, with these variables besides its own.
+    private func runCommand(_ variables: [String: String]) async throws(Failure) -> ExitStatus {
+        let environment = session.environment.merging(variables) { $1 }
         let child = try ChildProcess(simulate.command, environment: environment)
         let status = await withTaskCancellationHandler {
             await child.status()

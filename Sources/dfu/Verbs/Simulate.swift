@@ -9,6 +9,8 @@ extension Verb {
                 + "and whatever is written for BlueZ. No root, no adapter and no Bluetooth service is needed.",
             "Without a command it prints the variable, and runs until it is stopped. With a command behind -- it runs that "
                 + "with the variable set, and ends with its status.",
+            "With --radio the devices are not on a bus but on the air of an emulated radio, where the machine's own BlueZ "
+                + "hears them: the socket is that of the lab's radio (Tests/lab in the sources).",
             "A device is sim:band[/NAME][?OPTION=VALUE&...]. Its options: address, name (that it advertises), rssi (dBm), "
                 + "and those of a simulated device in 'dfu help flash', but time. Without an address the first device is "
                 + "C0:FF:EE:00:00:01, the next one ...:02.",
@@ -31,6 +33,7 @@ struct Simulate: Command {
     var adapters: [String] = []
     var disconnectDelay = Duration.seconds(2)
     var faults: String?
+    var radio: String?
     var json = false
     var verbosity = 0
 
@@ -52,6 +55,9 @@ struct Simulate: Command {
                         help: "How long after Disconnect a connection ends (default: 2000, as in BlueZ)."),
                     .option(
                         "faults", \.faults, .file(), help: "What goes wrong with adapters, BlueZ and the bus."),
+                    .option(
+                        "radio", \.radio, .file(),
+                        help: "The socket of an emulated radio to put the devices on, not a bus."),
                 ]),
             OptionGroup(
                 "Output options",
@@ -64,6 +70,9 @@ struct Simulate: Command {
     func validate() throws(Failure) {
         if json, !command.isEmpty {
             throw .usage("--json and a command exclude each other: stdout is the command's")
+        }
+        if radio != nil, !adapters.isEmpty || faults != nil {
+            throw .usage("--radio goes without --adapter and --faults: behind a radio BlueZ and its adapters are real")
         }
         guard devices.count <= 255 else { throw .usage("255 devices at the most") }
         var known: Set<String> = []
