@@ -54,6 +54,10 @@ let package = Package(
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),
+            .testTarget(
+                name: "LabTests",
+                dependencies: ["DFUKit", "DFUProtocol", "DFUSimulator", "DFUTransport", "TestSupport"],
+                swiftSettings: settings),
             .target(
                 name: "TestSupport", dependencies: ["DFUKit", "DFUProtocol", "DFUSimulator", "DFUTransport"],
                 path: "Tests/TestSupport", swiftSettings: settings),

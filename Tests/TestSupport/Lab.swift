@@ -1,6 +1,7 @@
 package import DFUSimulator
 private import DFUTransport
 private import Glibc
+package import Testing
 
 /// The lab's guest: the real BlueZ, and an emulated radio (`Tests/lab`).
 package enum Lab {
@@ -49,4 +50,9 @@ package enum Lab {
 extension RadioModel {
     /// A link as Linux makes it with a device of today.
     package static var lab: RadioModel { RadioModel(dataLength: 251, mtu: 247, packetsPerEvent: 6) }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For the lab's guest alone.
+    package static var lab: Self { .enabled(if: Lab.radio != nil, "it needs the real BlueZ: make lab-test") }
 }
