@@ -12,6 +12,7 @@ CHECKS := --explicit-target-dependency-import-check error
 TEST := swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addprefix /,$(SANITIZE)) $(addprefix --sanitize=,$(SANITIZE))
 # The address sanitizer keeps memory for each thread that there was, which a soak would count.
 UNFIT := $(if $(filter address,$(SANITIZE)),--skip Soak)
+TEST_PROGRAM := $(SCRATCH)/debug/dfuPackageTests.xctest
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
 .PHONY: demo test lab lab-test build-packages test-packages release install example lint format fuzz fuzz-check clean
@@ -27,19 +28,24 @@ build-packages:
 test-packages:
 	@scripts/install-packages "the tests run a message bus, and judges written by others" $(TEST_PACKAGES)
 
-# In three turns: what waits for a bus or for child processes in real time would starve beside the rest on two cores.
+# In turns: what waits for a bus or for child processes in real time would starve beside the rest on two cores.
 test: build-packages test-packages
 	$(TEST) --skip BlueZ --skip DBus --skip PollExecutor --skip dfuTests
 	$(TEST) --skip-build --filter BlueZ --filter DBus --filter PollExecutor --skip dfuTests $(UNFIT)
 	$(TEST) --skip-build --filter dfuTests
+ifeq ($(SANITIZE),)
+	Tests/lab/test --where-possible $(TEST_PROGRAM)
+else
+	@echo "*** The tests against the real BlueZ have no sanitizer: make lab-test runs them. ***"
+endif
 
-# The lab (Tests/lab): the real BlueZ, without hardware.
+# Makes what Tests/lab needs to run the real BlueZ without hardware.
 lab:
 	Tests/lab/setup
 
 lab-test: build-packages test-packages lab
 	swift build --build-tests --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)
-	Tests/lab/test $(SCRATCH)/debug/dfuPackageTests.xctest
+	Tests/lab/test $(TEST_PROGRAM)
 
 release: build-packages
 	swift build $(RELEASE)

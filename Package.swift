@@ -51,6 +51,9 @@ let package = Package(
             .executableTarget(
                 name: "soak", dependencies: ["DFUKit", "DFUSimulator", "TestSupport"], path: "Benchmarks/Soak",
                 swiftSettings: settings),
+            .executableTarget(
+                name: "stream", dependencies: ["DFUKit", "DFUTransport"], path: "Benchmarks/Radio",
+                exclude: ["bleak_stream.py", "compare.py"], swiftSettings: settings),
             .testTarget(
                 name: "dfuTests", dependencies: ["dfu", "DFUKit", "DFUSimulator", "TestSupport"],
                 swiftSettings: settings),

@@ -36,6 +36,7 @@ extension SimulatedDeviceID {
         var radio = RadioModel()
         if let mtu { radio.mtu = mtu }
         if let interval { radio.interval = interval }
+        radio.packetsPerEvent = packets
         switch phy {
         case .le2M: radio.phy = .le2M
         case .le1M, nil: radio.phy = .le1M

@@ -36,6 +36,8 @@ struct SimulatedDeviceID: Sendable, Equatable {
     var mtu: Int?
     /// The connection interval.
     var interval: Duration?
+    /// The most packets in a connection event.
+    var packets: Int?
     var phy: PHY?
     var dataLengthExtension: DataLengthExtension?
     /// The file of what the device keeps between runs.
@@ -51,6 +53,9 @@ struct SimulatedDeviceID: Sendable, Equatable {
         .option("battery", \.battery, .number(0...100, placeholder: "percent"), help: "The battery level."),
         .option("mtu", \.mtu, .number(23...517), help: "The MTU."),
         .option("interval", \.interval, .connectionInterval, help: "The connection interval in milliseconds."),
+        .option(
+            "packets", \.packets, .number(1...100, placeholder: "count"),
+            help: "The most packets in a connection event."),
         .option("phy", \.phy, .choice("phy"), help: "The physical layer."),
         .option("dle", \.dataLengthExtension, .choice("dle"), help: "Long packets on the link layer."),
         .option("state", \.stateFile, .file(), help: "What the device keeps between runs."),

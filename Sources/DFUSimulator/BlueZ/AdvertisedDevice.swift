@@ -38,6 +38,8 @@ package struct AdvertisedDevice: Sendable {
 
     /// What a connection to it can carry; nil: what the settings say.
     package var radio: RadioModel?
+    /// Whether a connection has the interval that the host asks for, not the radio's. The modelled radio has no host that asks.
+    package var takesHostsInterval = false
     /// How it is paired; nil: it cannot be, and needs not.
     package var pairing: DevicePairing?
     /// Whether a host that hears it can connect.

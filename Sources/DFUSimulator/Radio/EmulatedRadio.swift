@@ -229,7 +229,8 @@ package actor EmulatedRadio {
             device: address, address: carried.device.address, name: carried.advertised.name,
             advertised: carried.advertised.services, services: carried.device.services,
             rssi: Int(carried.advertised.rssi), isHeard: carried.advertised.isInRange,
-            pairing: carried.advertised.pairing, radio: carried.advertised.radio ?? radio)
+            pairing: carried.advertised.pairing, radio: carried.advertised.radio ?? radio,
+            takesHostsInterval: carried.advertised.takesHostsInterval)
     }
 
     private func after(_ delay: Duration, _ body: @escaping @Sendable (isolated EmulatedRadio) -> Void) {

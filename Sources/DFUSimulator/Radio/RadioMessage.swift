@@ -52,6 +52,8 @@ struct RadioDescription: Sendable {
     var isHeard: Bool
     var pairing: DevicePairing?
     var radio: RadioModel
+    /// Whether the interval is not the radio's, but what the host asks for.
+    var takesHostsInterval = false
 }
 
 extension RadioMessage.Order {
@@ -100,7 +102,8 @@ extension RadioDescription {
         var members: [String: JSONValue] = [
             "device": .string(device), "address": .string(address), "rssi": .number(Double(rssi)),
             "isHeard": .boolean(isHeard), "advertised": .array(advertised.map { .string($0.shortest) }),
-            "services": .array(services.map(\.json)), "radio": .object(radio.json),
+            "services": .array(services.map(\.json)),
+            "radio": .object(radio.json.filter { $0.key != "interval" || !takesHostsInterval }),
         ]
         if let name { members["name"] = .string(name) }
         if let pairing { members["pairing"] = .object(pairing.json) }

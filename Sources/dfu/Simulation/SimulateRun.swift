@@ -89,6 +89,7 @@ struct SimulateRun: Sendable {
         var advertised: AdvertisedDevice {
             var advertised = AdvertisedDevice(keeper.device, name: name)
             advertised.radio = id.device.radio
+            advertised.takesHostsInterval = id.device.interval == nil
             if let rssi = id.rssi { advertised.rssi = Int16(rssi) }
             return advertised
         }

@@ -4,6 +4,7 @@ Each workaround names what Bumble 0.0.236 does instead.
 """
 import asyncio
 import collections
+import math
 
 import bumble.controller
 from bumble import hci, ll
@@ -39,7 +40,8 @@ class Connection(bumble.controller.Connection):
         if self.timer is None and self.queue and not self.silent:
             # Connection events lie on a grid.
             loop = asyncio.get_running_loop()
-            self.timer = loop.call_later(self.interval - loop.time() % self.interval, self.connection_event)
+            event = math.floor(loop.time() / self.interval) + 1
+            self.timer = loop.call_at(event * self.interval, self.connection_event)
 
     def connection_event(self):
         self.timer = None
