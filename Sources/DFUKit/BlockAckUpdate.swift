@@ -104,9 +104,11 @@ extension BlockAckUpdate {
         var retriesLeft = updater.options.connectRetries
         while true {
             do throws(TransportError) {
-                let peripheral = try await updater.transport.connect(to: device, timeout: limit)
+                let peripheral = try await updater.transport.connect(
+                    to: device, asking: updater.profile.connection.parameters, timeout: limit)
                 self.peripheral = peripheral
                 connections += 1
+                if let refusal = peripheral.unmetParameters { noteUnmetParameters(refusal) }
                 if peripheral.wasConnected { noteForeignConnection() }
                 return
             } catch {
@@ -141,6 +143,15 @@ extension BlockAckUpdate {
         case .notFound, .timeout, .missing, .subscribeRefused, .attributeError, .environment, .permission, .cancelled,
             .bondMismatch:
             failure(error)
+        }
+    }
+
+    /// Whoever named parameters is to know that they are not in force; others may look.
+    private func noteUnmetParameters(_ refusal: String) {
+        if case .parameters = updater.profile.connection {
+            warn("connectionParametersNotSet", refusal)
+        } else {
+            log(refusal)
         }
     }
 

@@ -5,11 +5,17 @@ package struct BluetoothAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads six octets in hex with colons, hyphens or nothing between them, in any case; nil for anything else.
     package init?(_ text: String) {
-        guard let octets = Self.octets(of: text), octets.count == 6 else { return nil }
-        self.octets = octets
+        guard let octets = Self.octets(of: text) else { return nil }
+        self.init(octets: octets)
     }
 
-    private init(octets: [UInt8]) {
+    /// The address with these octets, the most significant first; nil where they are not six.
+    package init?(octets: [UInt8]) {
+        guard octets.count == 6 else { return nil }
+        self.init(six: octets)
+    }
+
+    private init(six octets: [UInt8]) {
         self.octets = octets
     }
 
@@ -37,7 +43,7 @@ package struct BluetoothAddress: Sendable, Hashable, CustomStringConvertible {
     /// Where a Nordic bootloader is found: one is added to the last octet alone, so FF becomes 00 (nRF5 SDK 17.1.0,
     /// `nrf_dfu_ble.c`).
     package var bootloader: BluetoothAddress {
-        BluetoothAddress(octets: octets.dropLast() + [octets[5] &+ 1])
+        BluetoothAddress(six: octets.dropLast() + [octets[5] &+ 1])
     }
 
     /// The form that BlueZ writes, in upper case.

@@ -22,6 +22,25 @@ public struct DeviceProfile: Sendable, Hashable {
         case none
     }
 
+    /// The parameters that a device is connected with for an update.
+    public enum Connection: Sendable, Hashable {
+        /// Those that go best with the protocol; where they cannot be had, that is no matter.
+        case automatic
+        /// Those that the machine chooses.
+        case system
+        /// These; where they cannot be had, that is told as a warning.
+        case parameters(ConnectionParameters)
+
+        /// What is asked of the transport; nil for nothing.
+        public var parameters: ConnectionParameters? {
+            switch self {
+            case .automatic: .update
+            case .system: nil
+            case .parameters(let parameters): parameters
+            }
+        }
+    }
+
     /// What people call it.
     public var name: String
     /// The service that holds both characteristics.
@@ -41,6 +60,8 @@ public struct DeviceProfile: Sendable, Hashable {
     public var versionCharacteristic: BluetoothUUID? = BluetoothUUID(short: 0x2A26)
     /// How a device is told from one that merely has the same UUIDs.
     public var identification = Identification.battery
+    /// The parameters that it is connected with.
+    public var connection = Connection.automatic
     /// Whether the clock is set after the update, because a reboot clears it.
     public var setsTime = false
 

@@ -11,6 +11,12 @@ public protocol Transport: Sendable {
     ///   - timeout: The limit for the connection. Resolving the services may have a limit of its own.
     func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral
 
+    /// Connects likewise, and asks for these connection parameters where the transport can; where it cannot, it connects
+    /// all the same, and `Peripheral.unmetParameters` says so. nil asks for nothing.
+    func connect(
+        to device: String, asking parameters: ConnectionParameters?, timeout: Duration
+    ) async throws(TransportError) -> any Peripheral
+
     /// Drops what is remembered of a device's services, which may be out of date, and ends the connection to it: the next
     /// one learns them anew.
     ///
@@ -29,6 +35,13 @@ public enum ServiceMemory: Sendable, Hashable {
 }
 
 extension Transport {
+    /// Parameters are nothing that this transport has.
+    public func connect(
+        to device: String, asking parameters: ConnectionParameters?, timeout: Duration
+    ) async throws(TransportError) -> any Peripheral {
+        try await connect(to: device, timeout: timeout)
+    }
+
     /// Nothing is remembered.
     public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory { .none }
 }
@@ -40,6 +53,10 @@ public protocol Peripheral: Sendable {
 
     /// Whether it was connected already: by another program, or by an earlier run that did not end the connection.
     var wasConnected: Bool { get }
+
+    /// Why the connection parameters that were asked for could not be asked of the machine, and what would help; nil where
+    /// they were, or where this has been told of another connection of the transport's.
+    var unmetParameters: String? { get }
 
     /// The services it shows, in its order, as soon as `isEnough` of them are there; what there is when the limit is over.
     ///
@@ -61,6 +78,9 @@ public protocol Peripheral: Sendable {
 }
 
 extension Peripheral {
+    /// Nothing was asked of the machine.
+    public var unmetParameters: String? { nil }
+
     /// The services it shows now, in its order.
     public var services: [GATTService] {
         get async { await services(within: .zero) { _ in true } }

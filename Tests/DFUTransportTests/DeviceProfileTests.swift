@@ -89,6 +89,7 @@ import Testing
         profile.blockAck.anyVersion = false
         profile.blockAck.opcodes.start = 0x77
         profile.blockAck.limits.abort = .milliseconds(450)
+        profile.connection = .parameters(try #require(ConnectionParameters(units: [7, 80, 3, 321])))
         #expect(try DeviceProfile(json: Array(profile.json.utf8)) == profile)
         #expect(profile.json != DeviceProfile.band.json)
     }
@@ -97,6 +98,19 @@ import Testing
         var expected = DeviceProfile(name: "slow")
         expected.blockAck.gap = .fixed(.microseconds(12_500))
         #expect(try DeviceProfile(json: Array(#"{"name": "slow", "gap": 12.5}"#.utf8)) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (#""automatic""#, .automatic, [9, 12, 0, 200]), (#""system""#, .system, nil),
+            (#"{"interval": 30}"#, nil, [24, 24, 0, 200]),
+            (#"{"interval": [7.5, 4000], "latency": 1, "supervisionTimeout": 32}"#, nil, [6, 3200, 1, 3200]),
+            (#"{"interval": [11.25, 15], "supervisionTimeout": 0.29}"#, nil, [9, 12, 0, 29]),
+        ] as [(String, DeviceProfile.Connection?, [UInt16]?)])
+    func theConnectionIsAWordOrParameters(_ json: String, word: DeviceProfile.Connection?, units: [UInt16]?) throws {
+        let profile = try DeviceProfile(json: Array(#"{"name": "x", "connection": \#(json)}"#.utf8))
+        if let word { #expect(profile.connection == word) }
+        #expect(profile.connection.parameters?.units == units)
     }
 
     @Test(arguments: [
@@ -116,6 +130,62 @@ import Testing
         (#"{"name": "x", "checksum": "crc"}"#, [#"checksum: wants one of "complement", "sum", "none""#]),
         (#"{"name": "x", "setTime": 1}"#, ["setTime: wants true or false"]),
         (#"{"name": "x", "schema": 2}"#, ["schema: this version reads schema 1 only"]),
+        (#"{"name": "x", "connection": "fast"}"#, [#"connection: wants "automatic", "system" or an object"#]),
+        (#"{"name": "x", "connection": null}"#, [#"connection: wants "automatic", "system" or an object"#]),
+        (#"{"name": "x", "connection": {}}"#, [#"connection.interval: missing"#]),
+        (#"{"name": "x", "connection": {"interval": 15, "phy": 2}}"#, [#"connection.phy: no such member"#]),
+        (
+            #"{"name": "x", "connection": {"interval": 7}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 5}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": "15"}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": [15]}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": [30, 15]}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 1e300}}"#,
+            [
+                #"connection.interval: wants milliseconds from 7.5 to 4000 in steps of 1.25, or a list of the least and the most"#
+            ]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 15, "latency": 500}}"#,
+            [#"connection.latency: wants a whole number from 0 to 499"#]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 15, "supervisionTimeout": 2.005}}"#,
+            [#"connection.supervisionTimeout: wants seconds from 0.1 to 32 in steps of 0.01"#]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 15, "supervisionTimeout": 1e300}}"#,
+            [#"connection.supervisionTimeout: wants seconds from 0.1 to 32 in steps of 0.01"#]
+        ),
+        (
+            #"{"name": "x", "connection": {"interval": 1000}}"#,
+            [#"connection.supervisionTimeout: wants more than 2 × (latency + 1) × the longest interval"#]
+        ),
         (
             #"{"name": "x", "protocol": "smp", "tries": 0}"#,
             [

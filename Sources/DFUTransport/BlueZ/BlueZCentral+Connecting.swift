@@ -9,7 +9,7 @@ extension BlueZCentral {
     /// - Throws: `notFound`, `connectFailed`, `disconnected`, `servicesUnresolved`, `bondMismatch`, `environment`,
     ///   `permission`, `cancelled`.
     func connect(
-        to address: String, before deadline: ContinuousClock.Instant
+        to address: String, asking parameters: ConnectionParameters?, before deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> BlueZPeripheral {
         guard earlyLosses[address, default: 0] < Self.mostEarlyLosses else {
             earlyLosses[address] = nil
@@ -23,12 +23,19 @@ extension BlueZCentral {
             let path = try await locate(address, before: deadline)
             deadline += self.deafTime - deafTime
             let isHeldByOthers = tree.device(at: path)?.isConnected == true
-            guard try await connectInTurn(path, before: deadline) else {
+            guard try await connectInTurn(path, asking: parameters, before: deadline) else {
                 log?("BlueZ has forgotten \(address) meanwhile: looking for it again")
                 continue
             }
-            try await resolveServices(of: path, address)
-            return BlueZPeripheral(central: self, path: path, address: address, wasConnected: isHeldByOthers)
+            do throws(TransportError) {
+                try await resolveServices(of: path, address)
+            } catch {
+                parameterLoader.release(address)
+                throw error
+            }
+            return BlueZPeripheral(
+                central: self, path: path, address: address, wasConnected: isHeldByOthers,
+                unmetParameters: parameterLoader.takeRefusal())
         }
         throw TransportError(
             .connectFailed, message: "BlueZ forgot it \(Self.mostDisappearances) times before it was connected")
@@ -57,16 +64,21 @@ extension BlueZCentral {
     ///
     /// - Returns: False where BlueZ does not know the object any more.
     private func connectInTurn(
-        _ path: DBusObjectPath, before deadline: ContinuousClock.Instant
+        _ path: DBusObjectPath, asking parameters: ConnectionParameters?, before deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> Bool {
         let begin = ContinuousClock.now
         guard await connectTurn.enter() else { throw TransportError(.cancelled, during: .connect) }
         defer { connectTurn.leave() }
-        guard tree.device(at: path)?.isConnected != true else { return true }
+        guard let device = tree.device(at: path) else { return false }
+        guard !device.isConnected else {
+            if parameters != nil { log?("\(device.address): it is connected already, with parameters that stay") }
+            return true
+        }
         // The turns of others are not counted.
         let limit = max(begin.duration(to: deadline), .seconds(1))
         // Many controllers cannot listen and connect at once.
         await setConnecting(true)
+        if let parameters { parameterLoader.load(parameters, for: device) }
         let result: Result<Bool, TransportError>
         do throws(TransportError) {
             result = .success(try await connectOnce(path, within: limit))
@@ -74,6 +86,7 @@ extension BlueZCentral {
             result = .failure(error)
         }
         await setConnecting(false)
+        if result != .success(true) { parameterLoader.release(device.address) }
         return try result.get()
     }
 
@@ -165,6 +178,11 @@ extension BlueZCentral {
             noteEnd(of: address, at: path, isEarly: true)
             throw TransportError(.disconnected, message: "the connection was lost while its services were resolved")
         }
+    }
+
+    /// Puts back what the kernel connected a device with before.
+    func releaseParameters(of address: String) {
+        parameterLoader.release(address)
     }
 
     /// Takes note of the end of a connection. A device that lost its keys ends it as soon as they are asked for.

@@ -15,6 +15,8 @@ actor BlueZCentral {
     private var connectingSince = ContinuousClock.now
     /// How often in a row a device with kept keys was lost right after it was connected.
     var earlyLosses: [String: Int] = [:]
+    /// The parameters that the kernel connects devices with.
+    var parameterLoader: ConnectionParameterLoader
 
     private let discoveryTurn = Turnstile()
     private var listeners = 0
@@ -29,11 +31,14 @@ actor BlueZCentral {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { daemon.unownedExecutor }
 
-    init(daemon: BlueZDaemon, adapter: DBusObjectPath, _ options: BlueZTransport.Options) {
+    init(daemon: BlueZDaemon, adapter: BlueZAdapter, _ options: BlueZTransport.Options) {
         self.daemon = daemon
-        self.adapter = adapter
+        self.adapter = adapter.path
         limits = options.limits
         log = options.log
+        parameterLoader = ConnectionParameterLoader(
+            adapter: adapter, channel: options.management,
+            storage: BlueZStorage(folder: options.storage, adapter: adapter.address), log: options.log)
     }
 
     /// The objects as they are now.
@@ -47,18 +52,18 @@ actor BlueZCentral {
     /// The adapter that the options mean, which is on.
     static func adapter(
         of daemon: BlueZDaemon, _ options: BlueZTransport.Options
-    ) async throws(TransportError) -> DBusObjectPath {
+    ) async throws(TransportError) -> BlueZAdapter {
         let tree = await daemon.tree
         func isBlocked(_ name: String) -> Bool { RadioSwitch.isBlocking(name, in: options.switches) }
         do {
-            return try tree.usableAdapter(named: options.adapter, isBlocked: isBlocked).path
+            return try tree.usableAdapter(named: options.adapter, isBlocked: isBlocked)
         } catch {
             guard options.powersOn,
                 let adapter = tree.adapters.first(where: { options.adapter == nil || $0.name == options.adapter }),
                 !adapter.isBlocked, !isBlocked(adapter.name)
             else { throw error }
             try await powerOn(adapter, of: daemon, within: options.limits.call)
-            return adapter.path
+            return adapter
         }
     }
 

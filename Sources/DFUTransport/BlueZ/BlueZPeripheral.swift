@@ -6,13 +6,17 @@ struct BlueZPeripheral: Peripheral {
     let path: DBusObjectPath
     let address: String
     let wasConnected: Bool
+    let unmetParameters: String?
     private let links = Locked<[BlueZLink]>([])
 
-    init(central: BlueZCentral, path: DBusObjectPath, address: String, wasConnected: Bool) {
+    init(
+        central: BlueZCentral, path: DBusObjectPath, address: String, wasConnected: Bool, unmetParameters: String?
+    ) {
         self.central = central
         self.path = path
         self.address = address
         self.wasConnected = wasConnected
+        self.unmetParameters = unmetParameters
     }
 
     func services(
@@ -53,6 +57,7 @@ struct BlueZPeripheral: Peripheral {
         for link in open { await link.close() }
         guard !wasConnected || !open.isEmpty else { return }
         await central.abandon(path)
+        await central.releaseParameters(of: address)
     }
 }
 

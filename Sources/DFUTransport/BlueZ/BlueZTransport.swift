@@ -20,6 +20,10 @@ public struct BlueZTransport: Transport {
         package var limits = BlueZLimits()
         /// Where the kernel shows the machine's switches for radios.
         package var switches = RadioSwitch.folder
+        /// The kernel's management of Bluetooth, which is asked for connection parameters.
+        package var management: any ManagementChannel = ManagementSocket()
+        /// Where BlueZ keeps what it knows of devices.
+        package var storage = BlueZStorage.folder
 
         /// The first adapter that is on, on the system bus.
         public init() {}
@@ -46,7 +50,17 @@ public struct BlueZTransport: Transport {
     ///   - device: The full address, in any case.
     ///   - timeout: The limit for the connection. Resolving the services has its own (60 s), and so has each call.
     public func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral {
-        try await central.connect(to: device.uppercased(), before: .now + timeout)
+        try await connect(to: device, asking: nil, timeout: timeout)
+    }
+
+    /// Connects likewise, and has the kernel ask for these connection parameters, which needs CAP_NET_ADMIN. What the kernel
+    /// had for the device is put back when the connection ends by `disconnect()`.
+    ///
+    /// A connection that there is already keeps its parameters.
+    public func connect(
+        to device: String, asking parameters: ConnectionParameters?, timeout: Duration
+    ) async throws(TransportError) -> any Peripheral {
+        try await central.connect(to: device.uppercased(), asking: parameters, before: .now + timeout)
     }
 
     /// Has BlueZ forget a device that it keeps no keys for, and with it the table of services that it remembers.
