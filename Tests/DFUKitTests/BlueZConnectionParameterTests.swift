@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the kernel is asked for when devices are connected through BlueZ, and what is put back.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ConnectionParameterTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BlueZConnectionParameterTests {
     private static let band = Band().address
     private static let wanted: [UInt16] = [9, 12, 0, 200]
     private static let defaults: [UInt16] = [0x10, 0x20, 0, 0x64]
