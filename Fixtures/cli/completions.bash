@@ -10,7 +10,7 @@ _dfu() {
     fi
     for word in "${words[@]:1}"; do
         case "$command $word" in
-        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu help" | "dfu completions") command+=" $word" ;;
+        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu doctor" | "dfu help" | "dfu completions") command+=" $word" ;;
         esac
     done
     if [[ $current == --*=* ]]; then
@@ -92,13 +92,15 @@ _dfu() {
     "dfu simulate --disconnect-delay") : ;;
     "dfu simulate --faults") compopt -o default ;;
     "dfu simulate --radio") compopt -o default ;;
+    "dfu doctor --adapter") : ;;
+    "dfu doctor --timeout") : ;;
     *)
         case "$command" in
         "dfu")
             if [[ $current == -* ]]; then
                 candidates="--version -h --help"
             else
-                candidates="flash info scan inspect read write notify pair forget profile simulate help completions"
+                candidates="flash info scan inspect read write notify pair forget profile simulate doctor help completions"
                 :
             fi
             ;;
@@ -201,6 +203,14 @@ _dfu() {
         "dfu simulate")
             if [[ $current == -* ]]; then
                 candidates="--device --adapter --disconnect-delay --faults --radio --json -v --verbose -h --help"
+            else
+                candidates=""
+                :
+            fi
+            ;;
+        "dfu doctor")
+            if [[ $current == -* ]]; then
+                candidates="--adapter --timeout --json -h --help"
             else
                 candidates=""
                 :

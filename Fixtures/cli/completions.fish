@@ -4,7 +4,7 @@ function __dfu_at
     set -l path dfu
     for word in (commandline -opc)[2..]
         switch "$path $word"
-            case 'dfu flash' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu help' 'dfu completions'
+            case 'dfu flash' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu doctor' 'dfu help' 'dfu completions'
                 set path "$path $word"
         end
     end
@@ -22,6 +22,7 @@ complete -c dfu -n '__dfu_at "dfu"' -a pair -d 'Bond with a device.'
 complete -c dfu -n '__dfu_at "dfu"' -a forget -d 'Remove the bond with a device.'
 complete -c dfu -n '__dfu_at "dfu"' -a profile -d 'Show or check a device profile.'
 complete -c dfu -n '__dfu_at "dfu"' -a simulate -d 'Put simulated devices on a bus, for this program and others.'
+complete -c dfu -n '__dfu_at "dfu"' -a doctor -d 'Find what on this machine stands in the way.'
 complete -c dfu -n '__dfu_at "dfu"' -a help -d 'Show how a verb is used.'
 complete -c dfu -n '__dfu_at "dfu"' -a completions -d 'Print the completions for a shell.'
 complete -c dfu -n '__dfu_at "dfu"' -l version -d 'Show the version.'
@@ -183,6 +184,11 @@ complete -c dfu -n '__dfu_at "dfu simulate"' -s v -d 'Tell on stderr what happen
 complete -c dfu -n '__dfu_at "dfu simulate"' -l verbose -d 'Tell on stderr what happens to the devices.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l help -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu doctor"' -l adapter -x -d 'The Bluetooth adapter (default: the first that is powered).'
+complete -c dfu -n '__dfu_at "dfu doctor"' -l timeout -x -d 'The limit of the whole command.'
+complete -c dfu -n '__dfu_at "dfu doctor"' -l json -d 'Print one JSON document.'
+complete -c dfu -n '__dfu_at "dfu doctor"' -s h -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu doctor"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu help"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu help"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu completions"' -a 'bash zsh fish'

@@ -5,7 +5,7 @@ _dfu() {
     local command=dfu
     while (( CURRENT > 2 )); do
         case "$command $words[2]" in
-        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu help'|'dfu completions') ;;
+        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu doctor'|'dfu help'|'dfu completions') ;;
         *) break ;;
         esac
         command+=" $words[2]"
@@ -18,7 +18,7 @@ _dfu() {
             '--version[Show the version.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." doctor\:"Find what on this machine stands in the way." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
         ;;
     'dfu flash')
         _arguments -s -S \
@@ -218,6 +218,14 @@ _dfu() {
             '-h[Show this help.]' \
             '--help[Show this help.]' \
             '*:command: '
+        ;;
+    'dfu doctor')
+        _arguments -s -S \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--json[Print one JSON document.]' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]'
         ;;
     'dfu help')
         _arguments -s -S \

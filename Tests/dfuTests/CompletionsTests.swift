@@ -10,16 +10,20 @@ import Testing
         Golden.expect(shell.completions(for: .root), in: "completions.\(shell)")
     }
 
+    /// The verbs that this version has.
+    private static let verbs =
+        "completions doctor flash forget help info inspect notify pair profile read scan simulate write"
+
     private static func has(_ shell: Shell) -> Bool { access("/usr/bin/\(shell)", X_OK) == 0 }
 
     /// What bash offers at the end of each line.
     @Test(
         .enabled(if: has(.bash)),
         arguments: [
-            ("dfu ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
+            ("dfu ", verbs),
             ("dfu fl", "flash"),
             ("dfu -", "--help --version -h"),
-            ("dfu check ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
+            ("dfu check ", verbs),
             ("dfu profile ", "check show"),
             ("dfu profile s", "show"),
             ("dfu completions ", "bash fish zsh"),
@@ -56,7 +60,7 @@ import Testing
     @Test(
         .enabled(if: has(.fish)),
         arguments: [
-            ("dfu ", "completions flash forget help info inspect notify pair profile read scan simulate write"),
+            ("dfu ", verbs),
             ("dfu profile ", "check show"),
             ("dfu completions z", "zsh"),
             ("dfu flash --pro", "--profile --progress --protocol"),

@@ -126,7 +126,7 @@ extension BlueZInterface {
             Value(name: "Alias", type: "s"), Value(name: "Class", type: "u"),
             Value(name: "Powered", type: "b", isWritable: true), Value(name: "Discoverable", type: "b"),
             Value(name: "Pairable", type: "b"), Value(name: "Discovering", type: "b"), Value(name: "UUIDs", type: "as"),
-            Value(name: "Roles", type: "as"),
+            Value(name: "Modalias", type: "s"), Value(name: "Roles", type: "as"),
         ])
 
     static let device = BlueZInterface(

@@ -20,6 +20,8 @@ package struct BlueZSettings: Sendable, Hashable {
     package var heedsWriteType = true
     /// Whether an adapter has the property PowerState (BlueZ 5.66: with `--experimental`).
     package var hasPowerState = false
+    /// What an adapter says that this machine is: BlueZ, with its version (`did_version`, src/main.c) in hexadecimal.
+    package var modalias = "usb:v1D6Bp0246d0542"
     /// How the sockets for writing are read, where that is not as fast as possible; they take little in advance then.
     package var socketPauses: SocketPauses?
 
@@ -45,6 +47,7 @@ package struct BlueZSettings: Sendable, Hashable {
         var settings = BlueZSettings()
         settings.hasMTU = false
         settings.heedsWriteType = false
+        settings.modalias = "usb:v1D6Bp0246d0532"
         return settings
     }
 }

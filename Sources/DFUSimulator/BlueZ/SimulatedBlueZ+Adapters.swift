@@ -9,7 +9,7 @@ extension SimulatedBlueZ {
             "Address": .string(adapter.address), "AddressType": .string("public"), "Name": .string(adapter.name),
             "Alias": .string(adapter.name), "Class": .uint32(0), "Powered": .boolean(adapter.isPowered),
             "Discoverable": .boolean(false), "Pairable": .boolean(true), "Discovering": .boolean(false),
-            "UUIDs": .array([], of: .string),
+            "UUIDs": .array([], of: .string), "Modalias": .string(settings.modalias),
             "Roles": .array(adapter.roles.map(DBusValue.string), of: .string),
         ]
         if settings.hasPowerState { properties["PowerState"] = .string(adapter.powerState) }

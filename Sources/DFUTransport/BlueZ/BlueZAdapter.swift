@@ -11,8 +11,11 @@ package struct BlueZAdapter: Sendable, Equatable {
     package var isBlocked: Bool
     /// Whether somebody is scanning with it.
     package var isDiscovering: Bool
-    /// What it can be, such as `central`; empty before BlueZ 5.53.
-    package var roles: [String]
+    /// What it can be, such as `central`, which is there where it speaks low energy; nil before BlueZ 5.53.
+    package var roles: [String]?
+    /// What BlueZ says that this machine is, in the form of the kernel's `modalias`; unless its configuration says another,
+    /// BlueZ itself, with its version.
+    package var modalias: String?
 
     /// What Linux calls it, such as `hci0`.
     package var name: String { path.lastComponent }
@@ -65,6 +68,7 @@ extension BlueZObjectTree {
             isPowered: properties["Powered"] == .boolean(true),
             isBlocked: properties["PowerState"] == .string("off-blocked"),
             isDiscovering: properties["Discovering"] == .boolean(true),
-            roles: properties["Roles"]?.texts ?? [])
+            roles: properties["Roles"]?.texts,
+            modalias: properties["Modalias"]?.text)
     }
 }

@@ -20,6 +20,8 @@ package struct BlueZCharacteristic: Sendable, Equatable {
     package var properties: GATTCharacteristic.Properties
     /// The link's MTU; nil before BlueZ 5.62.
     package var mtu: Int?
+    /// Whether some program hears its values.
+    package var isNotifying: Bool
     /// Whether some program has its values alone, through AcquireNotify.
     package var isNotifyAcquired: Bool
     /// Whether some program writes to it alone, through AcquireWrite.
@@ -56,6 +58,7 @@ extension BlueZObjectTree {
             service: service,
             properties: GATTCharacteristic.Properties(flags: properties["Flags"]?.texts ?? []),
             mtu: mtu,
+            isNotifying: properties["Notifying"] == .boolean(true),
             isNotifyAcquired: properties["NotifyAcquired"] == .boolean(true),
             isWriteAcquired: properties["WriteAcquired"] == .boolean(true))
     }

@@ -1,16 +1,37 @@
 private import Glibc
 
-/// The machine's switches for radios, as the kernel shows them (`Documentation/ABI/stable/sysfs-class-rfkill`).
-package enum RadioSwitch {
+/// One of the machine's switches for radios (rfkill), as the kernel shows it
+/// (`Documentation/ABI/stable/sysfs-class-rfkill`).
+package struct RadioSwitch: Sendable, Hashable {
+    /// What it is called; of a Bluetooth adapter's own switch, the adapter's name.
+    package var name: String
+    /// What it is for, such as `bluetooth` or `wlan`.
+    package var kind: String
+    /// Whether software keeps the radio off.
+    package var isSoftBlocked: Bool
+    /// Whether a key, a switch or the firmware keeps it off, which no software can change.
+    package var isHardBlocked: Bool
+
     /// Where the kernel shows them.
     package static let folder = "/sys/class/rfkill"
 
+    /// Whether the radio is kept off.
+    package var isBlocking: Bool { isSoftBlocked || isHardBlocked }
+
+    /// The switches, in the order of the kernel's names for them.
+    package static func all(in folder: String = folder) -> [RadioSwitch] {
+        names(in: folder).sorted().compactMap { entry in
+            guard let name = text(of: "\(folder)/\(entry)/name") else { return nil }
+            return RadioSwitch(
+                name: name, kind: text(of: "\(folder)/\(entry)/type") ?? "",
+                isSoftBlocked: text(of: "\(folder)/\(entry)/soft") == "1",
+                isHardBlocked: text(of: "\(folder)/\(entry)/hard") == "1")
+        }
+    }
+
     /// Whether a switch keeps the adapter with this name off.
     static func isBlocking(_ adapter: String, in folder: String) -> Bool {
-        names(in: folder).contains { name in
-            text(of: "\(folder)/\(name)/name") == adapter
-                && ["soft", "hard"].contains { text(of: "\(folder)/\(name)/\($0)") == "1" }
-        }
+        all(in: folder).contains { $0.name == adapter && $0.isBlocking }
     }
 
     private static func names(in folder: String) -> [String] {

@@ -43,7 +43,7 @@ extension Verb {
                     .planned("report", abstract: "Sum up what was updated."),
                     .simulate,
                     .planned("replay", abstract: "Play a captured update against the procedure."),
-                    .planned("doctor", abstract: "Find what on this machine stands in the way."),
+                    .doctor,
                 ]),
             Group(title: "This program", verbs: [.help, .completions]),
         ])
