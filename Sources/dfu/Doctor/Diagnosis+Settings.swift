@@ -106,18 +106,15 @@ extension Diagnosis {
         ]
         let origin = kernel != nil ? "" : set == (nil, nil) ? " \(Self.assumed)" : " (\(configurationPath))"
         let times = (range[0] == range[1] ? [range[0]] : range).map(Self.milliseconds).joined(separator: " to ")
-        let message = "connections are made with an interval of \(times) ms\(origin)"
-        // 15 ms; below 11.25 ms old bootloaders of Nordic's fail (release notes of the nRF5 SDK 7 to 11).
-        guard range[1] > 12 else { return .ok(.connectionInterval, about: adapter, message) }
-        let cure = linkCure(
-            ["MinConnectionInterval=9", "MaxConnectionInterval=12"],
-            files: ["conn_min_interval": 9, "conn_max_interval": 12], of: adapter)
-        return Finding(
-            .connectionInterval, .note, about: adapter, message,
-            meaning:
-                "Packets go once in an interval: unless the device asks for a shorter one, an update takes longer than "
-                + "with 15 ms.",
-            cure: cure)
+        return finding(
+            .connectionInterval, about: adapter,
+            "connections are made with an interval of \(times) ms\(origin)",
+            // 15 ms.
+            isGood: range[1] <= 12,
+            meaning: "Packets go once in an interval: unless the device asks for a shorter one, an update takes longer "
+                + "than with 15 ms.",
+            // Below 11.25 ms old bootloaders of Nordic's fail (release notes of the nRF5 SDK 7 to 11).
+            settings: ["MinConnectionInterval=9", "MaxConnectionInterval=12"])
     }
 
     /// A time of so many times 1.25 ms.
@@ -131,23 +128,28 @@ extension Diagnosis {
         let time =
             (kernel?.supervisionTimeout ?? set ?? Machine.LinkParameters.kernelDefault.supervisionTimeout) * 10
         let origin = kernel != nil ? "" : set == nil ? " \(Self.assumed)" : " (\(configurationPath))"
-        let message = "a connection that is silent for \(time) ms is given up\(origin)"
-        guard time < 1000 else { return .ok(.supervisionTimeout, about: adapter, message) }
-        let cure = linkCure(
-            ["ConnectionSupervisionTimeout=200"], files: ["supervision_timeout": 200], of: adapter)
-        return Finding(
-            .supervisionTimeout, .note, about: adapter, message,
+        return finding(
+            .supervisionTimeout, about: adapter,
+            "a connection that is silent for \(time) ms is given up\(origin)", isGood: time >= 1000,
             meaning: "A short disturbance ends the connection, and the update has to connect anew and go on.",
-            cure: cure)
+            settings: ["ConnectionSupervisionTimeout=200"])
     }
 
-    /// The section is [LE] since BlueZ 5.56; before, the kernel's own files are the way.
-    private func linkCure(
-        _ lines: [String], files: KeyValuePairs<String, Int>, of adapter: String
-    ) -> Finding.Cure {
-        guard let version, version < BlueZVersion(5, 56) else { return settingCure(lines, below: "LE") }
-        return .init(
-            "As root, until the machine is started anew:",
-            files.map { "echo \($1) > /sys/kernel/debug/bluetooth/\(adapter)/\($0)" })
+    /// What is to be said of a parameter of connections. Where an update may ask for its own (docs/connection-parameters.md),
+    /// it is of no concern.
+    private func finding(
+        _ id: Finding.ID, about adapter: String, _ message: String, isGood: Bool, meaning: String, settings: [String]
+    ) -> Finding {
+        // The kernel's management socket is not there in a container.
+        let maySet = !machine.isContainer && machine.user.hasNetworkAdministration == true
+        guard !isGood else { return .ok(id, about: adapter, message) }
+        guard !maySet else { return .ok(id, about: adapter, "\(message), and an update asks for its own") }
+        let cure: Finding.Cure =
+            machine.isContainer
+            ? settingCure(settings, below: "LE")
+            : .init(
+                "Let dfu ask for its own, which takes CAP_NET_ADMIN:",
+                [#"setcap cap_net_admin+ep "$(command -v dfu)""#])
+        return Finding(id, .note, about: adapter, message, meaning: meaning, cure: cure)
     }
 }

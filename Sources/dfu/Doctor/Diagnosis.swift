@@ -55,8 +55,8 @@ struct Diagnosis: Sendable {
                 .ok(
                     .rights,
                     hasRight
-                        ? "this process has CAP_NET_ADMIN"
-                        : "this process has no CAP_NET_ADMIN, which updates do not need"))
+                        ? "this process has CAP_NET_ADMIN, and may ask for connections of its own kind"
+                        : "this process has no CAP_NET_ADMIN; updates work without"))
         }
         if let kernel = machine.kernel { findings.append(.ok(.kernel, "the kernel is Linux \(kernel)")) }
         return findings

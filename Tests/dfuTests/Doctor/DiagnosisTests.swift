@@ -30,7 +30,7 @@ import Testing
                 ok       BlueZ remembers services as Cache=yes says
                 ok       connections are made with an interval of 11.25 to 15 ms
                 ok       a connection that is silent for 2000 ms is given up
-                ok       this process has no CAP_NET_ADMIN, which updates do not need
+                ok       this process has no CAP_NET_ADMIN; updates work without
                 ok       the kernel is Linux 6.1.0-18-amd64
 
                 Nothing that was looked at stands in the way.
@@ -351,14 +351,19 @@ import Testing
             ])
     }
 
-    @Test("Before BlueZ 5.56 the kernel's own files are the cure") func oldCure() throws {
-        let old = Self.objects(["Modalias": .string("usb:v1D6Bp0246d0537")])
-        let findings = try MachineSample(without: "/sys/kernel").diagnosis(old).findings
-        #expect(
-            findings.first { $0.id == .connectionInterval }?.cure?.lines == [
-                "echo 9 > /sys/kernel/debug/bluetooth/hci0/conn_min_interval",
-                "echo 12 > /sys/kernel/debug/bluetooth/hci0/conn_max_interval",
-            ])
+    @Test("Who may have connections of another kind needs nothing else; in a container that is not so")
+    func ownParameters() throws {
+        func interval(_ sample: MachineSample) throws -> Finding {
+            try #require(try sample.diagnosis().findings.first { $0.id == .connectionInterval })
+        }
+        let sample = try MachineSample(without: "/sys/kernel")
+        #expect(try interval(sample).cure?.lines == [#"setcap cap_net_admin+ep "$(command -v dfu)""#])
+        try sample.write("CapEff:\t0000000000001000\n", to: "/proc/self/status")
+        #expect(try interval(sample).level == .ok)
+        #expect(try interval(sample).message.hasSuffix(", and an update asks for its own"))
+        try sample.write("", to: "/.dockerenv")
+        #expect(try interval(sample).level == .note)
+        #expect(try interval(sample).cure?.lines == ["MinConnectionInterval=9", "MaxConnectionInterval=12"])
     }
 
     // MARK: What programs and people rely on
