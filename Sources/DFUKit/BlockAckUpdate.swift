@@ -104,11 +104,7 @@ extension BlockAckUpdate {
         var retriesLeft = updater.options.connectRetries
         while true {
             do throws(TransportError) {
-                let peripheral = try await updater.transport.connect(
-                    to: device, asking: updater.profile.connection.parameters, timeout: limit)
-                self.peripheral = peripheral
-                connections += 1
-                if let refusal = peripheral.unmetParameters { noteUnmetParameters(refusal) }
+                let peripheral = try await connectOnce(within: limit)
                 if peripheral.wasConnected { noteForeignConnection() }
                 return
             } catch {
@@ -120,6 +116,16 @@ extension BlockAckUpdate {
                 try? await updater.clock.sleep(for: Self.connectPause)
             }
         }
+    }
+
+    /// One try, with the connection parameters that the profile wants.
+    private func connectOnce(within limit: Duration) async throws(TransportError) -> any Peripheral {
+        let peripheral = try await updater.transport.connect(
+            to: device, asking: updater.profile.connection.parameters, timeout: limit)
+        self.peripheral = peripheral
+        connections += 1
+        if let refusal = peripheral.unmetParameters { noteUnmetParameters(refusal) }
+        return peripheral
     }
 
     private func connectFailure(_ error: TransportError, _ phase: Phase) -> UpdateError {
@@ -404,8 +410,7 @@ extension BlockAckUpdate {
         teller.enter(.reconnect)
         while left > .zero {
             do throws(TransportError) {
-                peripheral = try await updater.transport.connect(to: device, timeout: left)
-                connections += 1
+                _ = try await connectOnce(within: left)
                 teller.enter(.confirm)
                 if let version = await readVersion() { return version }
             } catch {

@@ -245,13 +245,10 @@ import Testing
         }
         return try await SimulatedUpdate(
             over: .bus, of: settings, to: .bin(Firmware.bytes(6000)), in: scene,
-            adjust: { options in
-                options.gap = .fixed(.zero)
-                options.verification = .never
-            }, during: during)
+            adjust: { $0.gap = .fixed(.zero) }, during: during)
     }
 
-    @Test func anUpdateAsksForWhatTheProfileWants() async throws {
+    @Test func anUpdateAsksForWhatTheProfileWantsEachTimeThatItConnects() async throws {
         let slow = try #require(ConnectionParameters(units: [24, 40, 0, 400]))
         let asked: [(DeviceProfile.Connection, [UInt16]?)] = [
             (.automatic, Self.wanted), (.parameters(slow), slow.units), (.system, nil),
@@ -259,11 +256,11 @@ import Testing
         for (connection, units) in asked {
             let kernel = ScriptedKernel()
             let update = try await update(kernel, connection)
-            #expect(update.error == nil)
+            #expect(update.report?.connections == 2)
             let loads: [ScriptedKernel.Event]? = units.map { units in
                 [.loaded([(Self.band, units)]), .loaded([(Self.band, Self.defaults)])]
             }
-            #expect(kernel.events == loads ?? [])
+            #expect(kernel.events == (loads ?? []) + (loads ?? []))
             #expect(update.warnings.isEmpty)
         }
     }
