@@ -4,8 +4,9 @@ package struct BlueZSettings: Sendable, Hashable {
     package var radio = RadioModel()
     /// How long an unconnected device is kept that was only heard (`TemporaryTimeout` in BlueZ's main.conf).
     package var temporaryTimeout = Duration.seconds(30)
-    /// How long a `Connect` waits for the device to advertise (the kernel's limit for a connection).
-    package var connectTimeout = Duration.seconds(20)
+    /// How long a `Connect` waits for the device to advertise (`L2CAP_CONN_TIMEOUT` of the kernel's
+    /// include/net/bluetooth/l2cap.h).
+    package var connectTimeout = Duration.seconds(40)
     /// How long after `Disconnect` the connection is ended (`DISCONNECT_TIMER` in BlueZ's src/device.c).
     package var disconnectDelay = Duration.seconds(2)
     /// How long a connection lasts to a device that has lost its keys.

@@ -17,9 +17,10 @@ extension SimulatedBlueZ {
     private func connect(_ call: DBusMessage, to path: DBusObjectPath) {
         guard let device = devices[path] else { preconditionFailure("a call that is for no device") }
         guard adapters[device.adapter]?.configuration.isPowered == true else {
-            return refuse(call, BlueZError.notReady)
+            return refuse(call, BlueZError.failed("Input/output error"))
         }
         guard device.link == nil || device.attempt != nil else { return answer(call) }
+        guard device.attempt == nil else { return refuse(call, BlueZError.failed("Operation already in progress")) }
         guard !isConnecting(device.adapter) else { return refuse(call, BlueZError.busy) }
         keep(path)
         guard !isFailing(call, to: path) else { return }
@@ -175,14 +176,18 @@ extension SimulatedBlueZ {
     /// Puts a device's services on the bus. Those that seem to be known stay as they are, as in BlueZ's cache.
     private func show(_ layout: GATTLayout, of path: DBusObjectPath) {
         guard let known = devices[path]?.layout else { return }
+        let hasHash = advertised(path)?.hasDatabaseHash == true
+        func isTaken(_ service: GATTLayout.Service, for other: GATTLayout.Service) -> Bool {
+            hasHash ? service == other : service.isTaken(for: other)
+        }
         var services: [GATTLayout.Service] = []
-        for service in known.services where !layout.services.contains(where: service.isTaken) {
+        for service in known.services where !layout.services.contains(where: { isTaken(service, for: $0) }) {
             let object = path.child("service" + hexadecimal(service.start))
             for path in characteristics.keys where path.isAtOrBelow(object) { release(path) }
             tree.remove(object).forEach(tell)
         }
         for service in layout.services {
-            if let cached = known.services.first(where: { $0.isTaken(for: service) }) {
+            if let cached = known.services.first(where: { isTaken($0, for: service) }) {
                 services.append(cached)
             } else {
                 services.append(service)

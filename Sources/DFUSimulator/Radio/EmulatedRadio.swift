@@ -114,6 +114,15 @@ package actor EmulatedRadio {
         _ = await withCheckedContinuation { waiting[.disconnected(address)] = $0 }
     }
 
+    /// Has a device begin anew with something changed of how it is on the air; a connection to it is lost.
+    package func change(_ address: String, _ change: (inout AdvertisedDevice) -> Void) async throws(RadioError) {
+        guard var advertised = carried[address]?.advertised else { preconditionFailure("a device that is carried") }
+        change(&advertised)
+        carried[address]?.advertised = advertised
+        hearEnd(of: address)
+        try await waitFor(.up(address), .up(description(of: address)))
+    }
+
     /// Has a device lose the keys of its bonds.
     package func forgetBonds(of address: String) {
         say(.forgetBonds(device: address))
@@ -229,8 +238,8 @@ package actor EmulatedRadio {
             device: address, address: carried.device.address, name: carried.advertised.name,
             advertised: carried.advertised.services, services: carried.device.services,
             rssi: Int(carried.advertised.rssi), isHeard: carried.advertised.isInRange,
-            pairing: carried.advertised.pairing, radio: carried.advertised.radio ?? radio,
-            takesHostsInterval: carried.advertised.takesHostsInterval)
+            hasDatabaseHash: carried.advertised.hasDatabaseHash, pairing: carried.advertised.pairing,
+            radio: carried.advertised.radio ?? radio, takesHostsInterval: carried.advertised.takesHostsInterval)
     }
 
     private func after(_ delay: Duration, _ body: @escaping @Sendable (isolated EmulatedRadio) -> Void) {

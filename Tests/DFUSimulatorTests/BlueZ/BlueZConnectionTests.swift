@@ -87,7 +87,7 @@ import Testing
             try await bench.call("Connect", at: other)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<2 { group.addTask { try await bench.refusal("Connect", at: BlueZBench.device) } }
-                #expect(try await group.next() == "InProgress: Operation already in progress")
+                #expect(try await group.next() == "Failed: Operation already in progress")
                 try await bench.call("Disconnect", at: BlueZBench.device)
                 #expect(try await group.next() == "Failed: br-connection-canceled")
             }

@@ -150,7 +150,7 @@ import Testing
                 await bench.story(until: "hci0 Powered") == [
                     "device ServicesResolved false", "device Connected false", "hci0 Powered false",
                 ])
-            #expect(try await bench.refusal("Connect", at: BlueZBench.device) == "NotReady: Resource Not Ready")
+            #expect(try await bench.refusal("Connect", at: BlueZBench.device) == "Failed: Input/output error")
         }
     }
 
