@@ -44,7 +44,9 @@ import Testing
             })
     }
 
-    @Test("BLZ-19 with --adapter hci1 all goes by that one, though hci0 hears the device too") func second() async throws {
+    @Test("BLZ-19 with --adapter hci1 all goes by that one, though hci0 hears the device too") func second()
+        async throws
+    {
         let file = try ImageFile(3000)
         try await Lab.run([AdvertisedDevice(band)]) { air in
             try await air.setPlugged(true, adapter: 1)

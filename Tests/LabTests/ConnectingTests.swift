@@ -77,7 +77,8 @@ import Testing
             await peripheral.disconnect()
             let moved = try await transport.connect(to: other.address, timeout: .seconds(20))
             #expect(
-                try await moved.read(BluetoothUUID(short: 0x2A26), of: BluetoothUUID(short: 0x180A)) == Array("1.0.0".utf8))
+                try await moved.read(BluetoothUUID(short: 0x2A26), of: BluetoothUUID(short: 0x180A))
+                    == Array("1.0.0".utf8))
             await moved.disconnect()
             let error = await #expect(throws: TransportError.self) {
                 try await transport.connect(to: band.address, timeout: .seconds(9))
@@ -113,7 +114,9 @@ import Testing
 
     // MARK: Other programs
 
-    @Test("BLZ-07 another program is connecting to the device: refused as long as that takes, then its connection is used")
+    @Test(
+        "BLZ-07 another program is connecting to the device: refused as long as that takes, then its connection is used"
+    )
     func rival() async throws {
         try await Lab.run([AdvertisedDevice(band)]) { air in
             let transport = try await BlueZTransport()

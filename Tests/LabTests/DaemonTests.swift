@@ -48,7 +48,8 @@ import Testing
                 outcome
                     == Guest.failed(
                         69,
-                        "dfu: the Bluetooth service is not running; start it (systemctl start bluetooth) or install bluez"))
+                        "dfu: the Bluetooth service is not running; start it (systemctl start bluetooth) or install bluez"
+                    ))
         }
     }
 }
