@@ -1,7 +1,8 @@
 /// Waits for the device to drop the link, as one that reboots does.
 public struct Disconnection: Procedure {
     private var end: Result<Bool, ProcedureError>?
-    private let limit: Duration
+    /// How long it waits at most.
+    package let limit: Duration
 
     /// A wait of at most `limit`.
     public init(limit: Duration) {

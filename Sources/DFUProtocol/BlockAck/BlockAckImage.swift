@@ -15,6 +15,13 @@ extension BlockAck {
             self.version = version
         }
 
+        /// Zeros in place of an image whose bytes are not at hand: only their number and CRC-32 are known.
+        package init(standInOf size: Int, crc32: UInt32, version: Version) {
+            bytes = [UInt8](repeating: 0, count: size)
+            self.crc32 = crc32
+            self.version = version
+        }
+
         /// How many blocks of `blockSize` bytes the image has, the last one perhaps shorter.
         ///
         /// The protocol can carry 1…65 535 (`Parameters.problem(with:)`).

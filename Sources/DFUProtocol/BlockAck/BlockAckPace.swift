@@ -8,9 +8,9 @@ extension BlockAck {
         /// The gap now.
         public private(set) var gap: Duration
         /// The shortest gap that worked.
-        private var working: Duration?
+        package private(set) var working: Duration?
         /// The longest gap that failed.
-        private var failing: Duration?
+        package private(set) var failing: Duration?
 
         /// The shortest gap that is worth trying once none at all has failed.
         private static let shortest = Duration.milliseconds(1)
@@ -22,6 +22,13 @@ extension BlockAck {
         /// Starts at this length.
         public init(from gap: Duration) {
             self.gap = gap
+        }
+
+        /// One that has found out this much. None of the lengths is longer than a gap may be.
+        package init(gap: Duration, working: Duration?, failing: Duration?) {
+            self.gap = gap
+            self.working = working
+            self.failing = failing
         }
 
         /// A block arrived whole at this gap.

@@ -9,7 +9,8 @@ extension BlockAck {
             case leftOut
         }
 
-        private let time: PackedTime
+        /// What the clock is set to.
+        package let time: PackedTime
         private var dialogue: Dialogue
         private var sends = 0
         private var result: Result<Outcome, ProcedureError>?
