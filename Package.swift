@@ -71,7 +71,7 @@ let package = Package(
 if Context.environment["FUZZ"] != nil {
     package.targets += [
         .executableTarget(
-            name: "fuzz", dependencies: ["DFUPackage", "DFUProtocol"], path: "Fuzz",
+            name: "fuzz", dependencies: ["DFUKit", "DFUPackage", "DFUProtocol"], path: "Fuzz",
             exclude: ["Corpus", "README.md"], swiftSettings: settings)
     ]
 }

@@ -1,3 +1,4 @@
+import DFUKit
 import DFUProtocol
 
 @testable import DFUPackage
@@ -6,7 +7,7 @@ import DFUProtocol
 ///
 /// None may crash, hang or eat memory, whatever it reads; and what it makes of the bytes has to hold together.
 enum FuzzTarget: String, CaseIterable {
-    case zip, manifest, initpacket, hex, mcuboot, filename, frame
+    case zip, manifest, initpacket, hex, mcuboot, filename, frame, capture
 
     func run(_ input: [UInt8]) {
         switch self {
@@ -17,6 +18,7 @@ enum FuzzTarget: String, CaseIterable {
         case .mcuboot: readMCUboot(input)
         case .filename: readFileName(input)
         case .frame: readFrame(input)
+        case .capture: replayCapture(input)
         }
     }
 
@@ -103,6 +105,18 @@ enum FuzzTarget: String, CaseIterable {
         guard let reply = BlockAck.Reply(frame, by: parameters) else { return }
         let again = try? BlockAck.Frame(decoding: reply.encoded(by: parameters), from: .device, by: parameters)
         precondition(again.flatMap { BlockAck.Reply($0, by: parameters) } == reply, "\(reply) does not come back")
+    }
+
+    private func replayCapture(_ input: [UInt8]) {
+        do throws(CaptureError) {
+            let replay = try Capture(reading: input).replay()
+            let lines = input.count { $0 == UInt8(ascii: "\n") }
+            precondition(replay.difference.map { (1...lines).contains($0.line) } != false)
+            precondition(replay.difference == nil || replay.next == nil)
+        } catch {
+            precondition(
+                !error.reason.isEmpty && !error.message.isEmpty && !error.message.contains("\n"), error.message)
+        }
     }
 
     private func check(_ problem: PackageError) {

@@ -12,6 +12,7 @@ final class BlockAckUpdate {
     private let device: String
     private let package: Package
     private let observer: UpdateObserver
+    private let transport: any Transport
     private let parameters: BlockAck.Parameters
     private let teller: ProgressTeller
 
@@ -42,9 +43,16 @@ final class BlockAckUpdate {
         self.package = package
         self.observer = observer
         teller = ProgressTeller(observer: observer)
-        var parameters = updater.profile.blockAck
-        if let gap = updater.options.gap { parameters.gap = gap }
-        self.parameters = parameters
+        var profile = updater.profile
+        if let gap = updater.options.gap { profile.blockAck.gap = gap }
+        parameters = profile.blockAck
+        if let recorder = observer.capture {
+            transport = CapturingTransport(updater.transport, recorder: recorder, capturesPackets: false)
+            recorder.measure(on: updater.clock)
+            recorder.begin(device, package, profile: profile, options: updater.options)
+        } else {
+            transport = updater.transport
+        }
         checkpoint =
             updater.checkpoints?.load(package: package.sha256.hexadecimal, device: device)
             ?? Checkpoint(package: package.sha256.hexadecimal, device: device)
@@ -120,7 +128,7 @@ extension BlockAckUpdate {
 
     /// One try, with the connection parameters that the profile wants.
     private func connectOnce(within limit: Duration) async throws(TransportError) -> any Peripheral {
-        let peripheral = try await updater.transport.connect(
+        let peripheral = try await transport.connect(
             to: device, asking: updater.profile.connection.parameters, timeout: limit)
         self.peripheral = peripheral
         connections += 1
@@ -206,7 +214,7 @@ extension BlockAckUpdate {
             hasForgottenServices = true
             let memory: ServiceMemory
             do throws(TransportError) {
-                memory = try await updater.transport.forgetServices(of: device)
+                memory = try await transport.forgetServices(of: device)
             } catch {
                 throw failure(error)
             }
@@ -482,13 +490,13 @@ extension BlockAckUpdate {
 
 extension BlockAckUpdate {
     /// Runs a procedure on the link, and again over a new link as long as losing it can be repaired.
-    private func persist<P: Procedure>(
+    private func persist<P: CapturedProcedure>(
         _ make: (any Link) -> P, after: (P) -> Bool = { _ in false }
     ) async throws(UpdateError) -> P.Outcome {
         while true {
             guard let link else { preconditionFailure("a procedure runs on an open link") }
             var procedure = make(link)
-            let result = await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
+            let result = await drive(&procedure, over: link)
             let gained = after(procedure)
             switch result {
             case .success(let outcome): return outcome
@@ -502,16 +510,27 @@ extension BlockAckUpdate {
     }
 
     /// Runs a procedure on the link once.
-    private func run<P: Procedure>(_ procedure: P) async throws(UpdateError) -> P.Outcome {
+    private func run<P: CapturedProcedure>(_ procedure: P) async throws(UpdateError) -> P.Outcome {
         guard let link else { preconditionFailure("a procedure runs on an open link") }
         var procedure = procedure
-        let result = await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
+        let result = await drive(&procedure, over: link)
         switch result {
         case .success(let outcome): return outcome
         case .failure(let error):
             try throwMachineFailure()
             throw failure(error)
         }
+    }
+
+    private func drive<P: CapturedProcedure>(
+        _ procedure: inout P, over link: any Link
+    ) async -> Result<P.Outcome, ProcedureError> {
+        guard let recorder = observer.capture else {
+            return await DFUKit.run(&procedure, over: link, clock: updater.clock, observer: procedureObserver)
+        }
+        var recording = recorder.recording(procedure, in: BlockAckDialect(parameters: parameters))
+        defer { procedure = recording.procedure }
+        return await DFUKit.run(&recording, over: link, clock: updater.clock, observer: procedureObserver)
     }
 
     /// What a procedure says of a device that could not be written to is not why it failed.
@@ -531,10 +550,12 @@ extension BlockAckUpdate {
     }
 
     private func log(_ line: String) {
+        observer.capture?.remark(line)
         observer.log?(line)
     }
 
     private func warn(_ reason: String, _ message: String) {
+        observer.capture?.remark(message)
         observer.warning?(UpdateWarning(reason: reason, message: message))
     }
 

@@ -51,16 +51,20 @@ public struct UpdateObserver: Sendable {
     public var log: (@Sendable (String) -> Void)?
     /// Every packet.
     public var packet: (@Sendable (ProcedureObserver.Packet) -> Void)?
+    /// Who writes the update down.
+    public var capture: CaptureRecorder?
 
     /// An observer of what is not nil.
     public init(
         progress: (@Sendable (UpdateProgress) -> Void)? = nil, warning: (@Sendable (UpdateWarning) -> Void)? = nil,
-        log: (@Sendable (String) -> Void)? = nil, packet: (@Sendable (ProcedureObserver.Packet) -> Void)? = nil
+        log: (@Sendable (String) -> Void)? = nil, packet: (@Sendable (ProcedureObserver.Packet) -> Void)? = nil,
+        capture: CaptureRecorder? = nil
     ) {
         self.progress = progress
         self.warning = warning
         self.log = log
         self.packet = packet
+        self.capture = capture
     }
 
     /// An observer whose snapshots come as a stream that keeps the newest only, so that a slow reader is never behind.

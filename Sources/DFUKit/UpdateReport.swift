@@ -8,6 +8,23 @@ public struct UpdateReport: Sendable, Hashable {
         case accepted(because: String)
         /// It ran already: an earlier update was interrupted after the device had accepted the image.
         case ranAlready(version: String)
+
+        /// A stable word for machines, where it is not simply done.
+        package var reason: String? {
+            switch self {
+            case .running: nil
+            case .accepted: "notVerified"
+            case .ranAlready: "alreadyRunning"
+            }
+        }
+
+        /// What the device is left with.
+        package var deviceState: UpdateError.DeviceState {
+            switch self {
+            case .running, .ranAlready: .updated
+            case .accepted: .unknown
+            }
+        }
     }
 
     /// The protocol's name.

@@ -55,9 +55,18 @@ public struct Updater: Sendable {
     public func update(
         _ device: String, with package: Package, observer: UpdateObserver = UpdateObserver()
     ) async throws(UpdateError) -> UpdateReport {
-        guard let limit = options.timeLimit else { return try await attempt(device, package, observer).get() }
+        let result = await limitedAttempt(device, package, observer)
+        observer.capture?.end(result)
+        return try result.get()
+    }
+
+    /// Attempts it within the limit of the whole.
+    private func limitedAttempt(
+        _ device: String, _ package: Package, _ observer: UpdateObserver
+    ) async -> Result<UpdateReport, UpdateError> {
+        guard let limit = options.timeLimit else { return await attempt(device, package, observer) }
         let clock = clock
-        let result: Result<UpdateReport, UpdateError> = await withTaskGroup { group in
+        return await withTaskGroup { group in
             group.addTask { () -> Result<UpdateReport, UpdateError>? in await attempt(device, package, observer) }
             group.addTask { () -> Result<UpdateReport, UpdateError>? in
                 try? await clock.sleep(for: limit, tolerance: .zero)
@@ -86,7 +95,6 @@ public struct Updater: Sendable {
             }
             preconditionFailure("the update's task always gives a result")
         }
-        return try result.get()
     }
 
     private func attempt(

@@ -56,4 +56,12 @@ public struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
             hex(low & 0xFFFF_FFFF_FFFF, 12),
         ].joined(separator: "-")
     }
+
+    /// As people write it: four or eight digits where it is a short one, in upper case.
+    package var short: String {
+        let number = UInt32(high >> 32)
+        guard self == BluetoothUUID(short: number) else { return description }
+        let digits = String(number, radix: 16, uppercase: true)
+        return String(repeating: "0", count: (number > 0xFFFF ? 8 : 4) - min(digits.count, 8)) + digits
+    }
 }

@@ -197,6 +197,7 @@ import Testing
             let update = try await SimulatedUpdate(of: row.settings, faults: row.fault(number), to: .bin(Self.image))
             #expect(Self.end(of: update) == row.end(number), "\(row.name) \(number): \(update.summary)")
             Self.check(update, "\(row.name) \(number)")
+            try Self.checkCapture(of: update, "\(row.name) \(number)")
         }
     }
 
@@ -213,6 +214,18 @@ import Testing
         case .failure(let error):
             guard runsImage else { return .failed(error.code) }
             return error.code == .unverified ? .unseen : nil
+        }
+    }
+
+    /// The captured update can be replayed: with its package, and with zeros for it.
+    private static func checkCapture(of update: SimulatedUpdate, _ name: String) throws {
+        let capture = try Capture(reading: Array(update.capture.utf8))
+        for package in [nil, Package.bin(image)] {
+            let replay = try capture.replay(with: package)
+            #expect(replay.difference == nil, "\(name)")
+            #expect(replay.next == nil, "\(name)")
+            #expect(replay.result?.hasPrefix(update.error?.code.rawValue ?? "ok") == true, "\(name)")
+            #expect(replay.writes == update.sentPackets, "\(name)")
         }
     }
 

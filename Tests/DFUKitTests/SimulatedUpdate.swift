@@ -11,6 +11,10 @@ struct SimulatedUpdate {
     let progress: [UpdateProgress]
     let warnings: [UpdateWarning]
     let log: [String]
+    /// What was written down of it.
+    let capture: String
+    /// How many packets the host has sent.
+    let sentPackets: Int
     let duration: Duration
     /// The calls of BlueZ's methods, where it went by BlueZ.
     let calls: [DBusMessage]
@@ -60,6 +64,9 @@ struct SimulatedUpdate {
         calls = end.calls
         band = left.band
         (progress, warnings, log) = script.told.withLock { ($0.progress, $0.warnings, $0.log) }
+        (capture, sentPackets) = script.told.withLock { told in
+            (told.capture.map { $0 + "\n" }.joined(), told.sentPackets)
+        }
     }
 
     /// What a test may do to an update that is under way.
@@ -111,6 +118,8 @@ private struct Script: Sendable {
         var warnings: [UpdateWarning] = []
         var log: [String] = []
         var events: [SimulatedEvent] = []
+        var capture: [String] = []
+        var sentPackets = 0
     }
 
     struct End: Sendable {
@@ -219,7 +228,11 @@ private struct Script: Sendable {
                 during?(snapshot, intervention)
             },
             warning: { warning in told.withLock { $0.warnings.append(warning) } },
-            log: { line in told.withLock { $0.log.append(line) } })
+            log: { line in told.withLock { $0.log.append(line) } },
+            packet: { packet in
+                if case .written = packet { told.withLock { $0.sentPackets += 1 } }
+            },
+            capture: CaptureRecorder(program: "tests") { line in told.withLock { $0.capture.append(line) } })
         let started = task.withLock { task in
             let started = Task(executorPreference: executor) { () -> Result<UpdateReport, UpdateError> in
                 do throws(UpdateError) {

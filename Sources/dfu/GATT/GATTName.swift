@@ -1,14 +1,6 @@
 import DFUTransport
 
 extension BluetoothUUID {
-    /// As people write it: four or eight digits where it is a short one, in upper case.
-    var short: String {
-        let number = UInt32(high >> 32)
-        guard self == BluetoothUUID(short: number) else { return description }
-        let digits = String(number, radix: 16, uppercase: true)
-        return String(repeating: "0", count: (number > 0xFFFF ? 8 : 4) - min(digits.count, 8)) + digits
-    }
-
     /// What it is called (Bluetooth Assigned Numbers, 3.4 and 3.8, and the makers of DFU protocols); nil where it is not
     /// known here.
     var name: String? { Self.names[self] }

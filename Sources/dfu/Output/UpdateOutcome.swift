@@ -40,16 +40,13 @@ extension JSONLine.Result {
         switch report.verdict {
         case .running(let version):
             message = "updated: it runs \(version)\(before)"
-            deviceState = UpdateError.DeviceState.updated.rawValue
         case .accepted(let reason):
             message = "sent and accepted: \(reason)"
-            self.reason = "notVerified"
-            deviceState = UpdateError.DeviceState.unknown.rawValue
         case .ranAlready(let version):
             message = "nothing to do: it runs \(version) already"
-            self.reason = "alreadyRunning"
-            deviceState = UpdateError.DeviceState.updated.rawValue
         }
+        reason = report.verdict.reason
+        deviceState = report.verdict.deviceState.rawValue
         protocolName = report.protocolName
         bytes = report.bytes
         attempts = report.connections
