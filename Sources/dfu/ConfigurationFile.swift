@@ -76,6 +76,9 @@ enum ConfigurationFile {
                 .config, subject: path,
                 "\"\(key)\" is no option" + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; take it out"))
         }
+        guard option.isAvailable else {
+            throw Failure(.config, subject: path, "\"\(key)\" is not in this version yet")
+        }
         switch (setting, option.placeholder) {
         case (.text(let text), .some): return text
         case (.flag(true), nil): return "--\(key)"

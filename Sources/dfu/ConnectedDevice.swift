@@ -13,18 +13,20 @@ struct ConnectedDevice: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
 
     /// Finds the device, connects, and disconnects however `body` ends, unless it was connected already. `--timeout` bounds
-    /// all of it.
+    /// all of it. A recorder writes down all that is said with the device.
     static func use<Value: Sendable>(
-        _ id: DeviceID, _ options: ConnectionOptions, _ session: Session, log: @escaping @Sendable (String) -> Void,
+        _ id: DeviceID, _ options: ConnectionOptions, _ session: Session, recorder: CaptureRecorder?,
+        log: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (ConnectedDevice) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await session.within(options.timeout, of: id) { left throws(Failure) in
             switch id.kind {
             case .simulated(let simulated):
                 let band = try SimulatedBand(simulated, profile: .band)
+                let transport = band.transport.captured(by: recorder, on: band.clock, as: simulated.device)
                 let work: @Sendable () async -> Result<Value, Failure> = {
                     await outcome { () throws(Failure) in
-                        try await connect(to: simulated.device, id, over: band.transport, options, session, log) {
+                        try await connect(to: simulated.device, id, over: transport, options, session, log) {
                             device throws(Failure) in
                             var device = device
                             device.clock = band.clock
@@ -39,7 +41,8 @@ struct ConnectedDevice: Sendable {
                 let finder = DeviceFinder(options: options, session: session, left: left, log: log)
                 let transport = try await finder.transport()
                 let found = try await finder.find([id], over: transport)[0].get()
-                return try await connect(to: found.address, id, over: transport, options, session, log, body)
+                let air = transport.captured(by: recorder, on: ContinuousClock(), as: found.address)
+                return try await connect(to: found.address, id, over: air, options, session, log, body)
             }
         }
     }
@@ -90,6 +93,18 @@ struct ConnectedDevice: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension Transport {
+    /// The same transport, with all that is said over it written down where there is a recorder.
+    fileprivate func captured(
+        by recorder: CaptureRecorder?, on clock: any Clock<Duration>, as device: String
+    ) -> any Transport {
+        guard let recorder else { return self }
+        recorder.noteDevice(device)
+        recorder.measure(on: clock)
+        return CapturingTransport(self, recorder: recorder, capturesPackets: true)
     }
 }
 

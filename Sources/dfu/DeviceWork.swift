@@ -16,7 +16,7 @@ struct DeviceWork: Sendable {
         _ body: @escaping @Sendable (ConnectedDevice) async throws(Failure) -> JSONLine.Result
     ) async throws(Failure) -> ExitStatus {
         try await tell { () throws(Failure) in
-            try await connected { device throws(Failure) in
+            try await connected(status: \.result.status) { device throws(Failure) in
                 // The address stands there before the first write.
                 line(.phase(.discover, part: 1, parts: 1), of: device.device)
                 do throws(Failure) {
@@ -30,8 +30,9 @@ struct DeviceWork: Sendable {
         }
     }
 
-    /// Does `body` with the connected device.
+    /// Does `body` with the connected device; a capture ends with the `status` that its value means.
     func connected<Value: Sendable>(
+        status: (Value) -> ExitStatus = { _ in .ok },
         _ body: @escaping @Sendable (ConnectedDevice) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let isShown = output.progress.resolved(for: session.terminal, json: output.json) == .bar
@@ -39,9 +40,22 @@ struct DeviceWork: Sendable {
             session.console.show({ ProgressBar.State(name: id.device, phase: Phase.connect.rawValue) }, at: 0)
         }
         defer { session.console.hideLine(at: 0) }
-        return try await ConnectedDevice.use(id, connection, session, log: log) { device throws(Failure) in
-            session.console.hideLine(at: 0)
-            return try await body(device)
+        var capture: CaptureFile?
+        if let pattern = connection.capture { capture = try CaptureFile(CaptureName.names(pattern, for: [id])[0]) }
+        let recorder = capture?.recorder { _, message in
+            session.console.report("dfu: \(id.device): warning: \(message)".printable)
+        }
+        do throws(Failure) {
+            let value = try await ConnectedDevice.use(id, connection, session, recorder: recorder, log: log) {
+                device throws(Failure) in
+                session.console.hideLine(at: 0)
+                return try await body(device)
+            }
+            if let capture, let recorder { await capture.end(recorder, status(value)) }
+            return value
+        } catch {
+            if let capture, let recorder { await capture.end(recorder, error.status, because: error.message) }
+            throw error
         }
     }
 

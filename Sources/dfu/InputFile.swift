@@ -3,8 +3,10 @@ private import Glibc
 /// Files that the user names.
 enum InputFile {
     /// The bytes of a small text file: a profile, a plan, a configuration.
-    /// - Throws: `Failure` of status input, or config where it is too long to be such a file.
-    static func read(_ path: String, limit: Int = 1 << 20) throws(Failure) -> [UInt8] {
+    /// - Throws: `Failure` of status input, or `tooLarge` where it is too long to be such a file.
+    static func read(
+        _ path: String, limit: Int = 1 << 20, tooLarge: ExitStatus = .config
+    ) throws(Failure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw unreadable(path) }
         defer { close(file) }
@@ -19,7 +21,7 @@ enum InputFile {
                 throw unreadable(path)
             }
         }
-        throw Failure(.config, subject: path, "it has more than \(limit) bytes; it cannot be what it is given as")
+        throw Failure(tooLarge, subject: path, "it has more than \(limit) bytes; it cannot be what it is given as")
     }
 
     private static func unreadable(_ path: String) -> Failure {

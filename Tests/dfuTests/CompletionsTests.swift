@@ -12,7 +12,7 @@ import Testing
 
     /// The verbs that this version has.
     private static let verbs =
-        "completions doctor flash forget help info inspect notify pair profile read scan simulate write"
+        "completions doctor flash forget help info inspect notify pair profile read replay scan simulate write"
 
     private static func has(_ shell: Shell) -> Bool { access("/usr/bin/\(shell)", X_OK) == 0 }
 

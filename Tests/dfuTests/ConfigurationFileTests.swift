@@ -16,6 +16,7 @@ import Testing
         ),
         (#"{"json": false}"#, []),
         (#"{"verify": true}"#, ["verify --verify"]),
+        (#"{"capture": "captures/{}.txt"}"#, ["capture captures/{}.txt"]),
     ])
     func defaults(_ text: String, _ expected: [String]) throws {
         #expect(try read(text) == expected)
@@ -41,6 +42,7 @@ import Testing
         (#"{"colour": "red"}"#, #""colour" is no option; take it out"#),
         (#"{"verify": false}"#, #""verify": false may not be a default; give --no-verify"#),
         (#"{"json": "yes"}"#, #""json" needs true or false"#),
+        (#"{"prn": 4}"#, #""prn" is not in this version yet"#),
         (#"{"mtu": true}"#, #""mtu" needs a text or a number"#),
         (#"{"mtu": [50]}"#, #""mtu" needs a text or a number"#),
         (#"{"mtu": null}"#, #""mtu" needs a text or a number"#),

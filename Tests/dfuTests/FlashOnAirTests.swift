@@ -49,6 +49,20 @@ import Testing
         }
     }
 
+    @Test func isCapturedWithTheEndOfTheAddressAloneAndReplayed() async throws {
+        let band = AdvertisedDevice.band(Self.first, faults: [.disconnect(FaultPlace(.frame, 200), after: .zero)])
+        try await BlueZStage.run(devices: [band]) { stage in
+            let outcome = await flash(stage, on: [Self.first], ["--capture", bench.path("{}.txt")])
+            #expect(outcome == Self.updated(Self.first))
+            let capture = String(decoding: try bench.bytes("4450.txt"), as: UTF8.self)
+            #expect(capture.contains("# device: 44:50\n"))
+            for part in ["C0:FF", "C0_FF", bench.folder.path] { #expect(!capture.contains(part)) }
+            let replay = BuiltProgram(arguments: ["replay", bench.path("4450.txt"), bench.package]).run()
+            #expect(replay.status == 0)
+            #expect(replay.output.contains(", 3 links, ended as captured: ok - updated (it runs 1.1.0)\n"))
+        }
+    }
+
     @Test(arguments: ["44:50", "Band"]) func whatFitsSeveralIsListedAndNothingIsConnected(id: String) async throws {
         let connections = Locked(0)
         try await BlueZStage.run(

@@ -41,6 +41,31 @@ import Testing
         #expect(BuiltProgram(arguments: line).run() == .init(output: "2.0.1\n", errors: "", status: 0))
     }
 
+    @Test("What is read, written and notified is captured")
+    func capture() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/bench.txt"
+        let line = [
+            "write", "sim:band?time=virtual", "ff02", "1b9901", "--checksum", "--reply", "ff01", "--capture", file,
+        ]
+        #expect(BuiltProgram(arguments: line).run().status == 0)
+        let lines = String(decoding: try ProjectFile.bytes(at: file), as: UTF8.self).split(separator: "\n")
+        #expect(
+            lines.filter { !$0.hasPrefix("#") } == [
+                ">> CMD  10   ; connect", "<< CONNECTED  01", ">> CMD  12 0100   ; subscribe", "<< WRITE_RSP  0000",
+                "<< MTU_RSP    1700   ; packets of at most 20 bytes", ">> COMMAND FF02 1b99014b",
+                "<< NOTIFY     567b0827   ; FF01", ">> CMD  31   ; disconnect",
+            ])
+        #expect(lines.last == "# status: 0 ok")
+        #expect(BuiltProgram(arguments: ["read", "sim:band", "2A27", "--capture", file]).run().status == 76)
+        let last = String(decoding: try ProjectFile.bytes(at: file), as: UTF8.self).split(separator: "\n").last
+        #expect(last?.hasPrefix("# status: 76 refused   ; it has no characteristic 2A27; ") == true)
+        let full = BuiltProgram(arguments: ["read", "sim:band", "2A26", "--capture", "/dev/full"]).run()
+        let warning = "the capture /dev/full cannot be written: No space left on device; all goes on without it"
+        #expect(
+            full == .init(output: "31 2E 30 2E 30\n", errors: "dfu: sim:band: warning: \(warning)\n", status: 0))
+    }
+
     @Test("A write without response arrives", arguments: ["real", "virtual"])
     func write(_ time: String) throws {
         let folder = try TemporaryFolder()

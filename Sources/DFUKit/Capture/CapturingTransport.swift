@@ -22,7 +22,8 @@ package struct CapturingTransport: Transport {
     package func connect(
         to device: String, asking parameters: ConnectionParameters?, timeout: Duration
     ) async throws(TransportError) -> any Peripheral {
-        recorder.tell(CaptureLine.host("CMD", "10", "connect"), isTimed: true)
+        let wish = parameters.map { ", asking for \($0)" } ?? ""
+        recorder.tell(CaptureLine.host("CMD", "10", "connect" + wish), isTimed: true)
         do throws(TransportError) {
             let peripheral = try await transport.connect(to: device, asking: parameters, timeout: timeout)
             recorder.tell(CaptureLine.connected.text(), isTimed: true)

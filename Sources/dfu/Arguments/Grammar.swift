@@ -36,7 +36,8 @@ extension Grammar {
     /// - Throws: `Failure` of status usage for the line's faults, config for those of the defaults.
     func parse(_ line: [String], defaults: [ConfigurationDefault] = [], into values: inout Values) throws(Failure) {
         for value in defaults {
-            guard let option = option(spelled: "--\(value.option)") else { continue }
+            // It may be the default of another verb.
+            guard let option = option(spelled: "--\(value.option)"), option.description.isAvailable else { continue }
             try value.assign { text throws(InvalidValue) in try option.assign(&values, text) }
         }
         var words = line[...]

@@ -6,6 +6,8 @@ struct ConnectionOptions: Sendable {
     /// How long to look for devices, where that was said.
     var scanLimit: Duration?
     var connectRetries = 4
+    /// Where a transcript goes.
+    var capture: String?
 
     /// How long to look for devices.
     var scanTimeout: Duration { scanLimit ?? .seconds(10) }
@@ -26,4 +28,13 @@ struct ConnectionOptions: Sendable {
             .planned("capture", "file", help: "Write a transcript of all packets."),
             .flag("power-on", \.powersOn, help: "Power the adapter on where it is off."),
         ])
+
+    /// The options of a verb whose work can be captured.
+    static var capturingGroup: OptionGroup<ConnectionOptions> {
+        var group = group
+        for index in group.options.indices where group.options[index].description.name == "capture" {
+            group.options[index] = .option("capture", \.capture, .file(), help: group.options[index].description.help)
+        }
+        return group
+    }
 }

@@ -11,22 +11,26 @@ struct DeviceUpdate: Sendable {
     let checkpoints: CheckpointStore?
     let time: RunTime
     let reporter: DeviceReporter
+    /// Where it is written down.
+    let capture: CaptureFile?
     /// The status that the user's signal asks for.
     let interruption: @Sendable () -> ExitStatus?
 
     /// Runs it to its end, and tells how it goes.
     func run() async -> JSONLine.Result {
         let begin = time.elapsed
-        var result = await update()
+        let recorder = capture?.recorder { reporter.warning(reason: $0, $1) }
+        var result = await update(recorder)
         result.seconds = (time.elapsed - begin) / .seconds(1)
+        if let capture, let recorder { await capture.end(recorder, result.status) }
         reporter.end(result)
         return result
     }
 
-    private func update() async -> JSONLine.Result {
+    private func update(_ recorder: CaptureRecorder?) async -> JSONLine.Result {
         var result: JSONLine.Result
         do throws(UpdateError) {
-            result = JSONLine.Result(try await report())
+            result = JSONLine.Result(try await report(recorder))
             do throws(Failure) {
                 try target.finish()
             } catch {
@@ -45,14 +49,16 @@ struct DeviceUpdate: Sendable {
         return result
     }
 
-    private func report() async throws(UpdateError) -> UpdateReport {
+    private func report(_ recorder: CaptureRecorder?) async throws(UpdateError) -> UpdateReport {
         var options = options
         options.timeLimit = time.left
         let updater = Updater(
             transport: target.transport, profile: profile, options: options, checkpoints: checkpoints,
             clock: target.clock)
-        return try await target.run { () async throws(UpdateError) -> UpdateReport in
-            try await updater.update(target.address, with: package, observer: reporter.observer)
+        var observer = reporter.observer
+        observer.capture = recorder
+        return try await target.run { [observer] () async throws(UpdateError) -> UpdateReport in
+            try await updater.update(target.address, with: package, observer: observer)
         }
     }
 }

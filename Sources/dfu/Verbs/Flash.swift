@@ -92,7 +92,8 @@ struct Flash: Command {
                 \.package, .file("package"), help: "A .zip (Nordic DFU or nRF Connect SDK), a .bin or a .hex file.")
         ],
         groups: [
-            updateOptions, packageOptions, linkOptions, ConnectionOptions.group.nested(at: \.connection), runOptions,
+            updateOptions, packageOptions, linkOptions, ConnectionOptions.capturingGroup.nested(at: \.connection),
+            runOptions,
             OutputOptions.group.nested(at: \.output),
         ])
 
@@ -157,6 +158,11 @@ struct Flash: Command {
         var known: Set<String> = []
         for id in devices where !known.insert(id.device).inserted {
             throw .usage("the device \(id.device) is given twice")
+        }
+        if let capture = connection.capture, devices.count > 1, !capture.contains(CaptureName.placeholder) {
+            throw .usage(
+                "--capture: '\(capture)' is one file for \(devices.count) devices; put {} into it, which stands for the "
+                    + "device")
         }
         if package.hasPrefix("https://") || package.hasPrefix("http://") {
             throw .notYet("a package from a server")

@@ -30,7 +30,9 @@ struct FlashRun: Sendable {
             let profile = try DeviceProfile.load(flash.profile)
             let package = try package()
             try preflight(package, profile)
-            summary = await updateAll(try await targets(profile), with: package, profile)
+            let captures = try captures()
+            let targets = try await targets(profile, captures)
+            summary = await updateAll(targets, with: package, profile, captures)
         } catch {
             tell(error)
             throw error
@@ -43,13 +45,14 @@ struct FlashRun: Sendable {
 
     /// All devices, as many at once as there may be, begun in the order of the command line.
     private func updateAll(
-        _ targets: [Target], with package: Package, _ profile: DeviceProfile
+        _ targets: [Target], with package: Package, _ profile: DeviceProfile, _ captures: [CaptureFile]
     ) async -> RunSummary {
         await withTaskGroup(of: (place: Int, entry: RunSummary.Entry).self) { group in
             var entries: [Int: RunSummary.Entry] = [:]
             for (place, target) in targets.enumerated() {
                 if place >= flash.jobs, let ended = await group.next() { entries[ended.place] = ended.entry }
-                group.addTask { (place, await update(target, at: place, with: package, profile)) }
+                let capture = captures.isEmpty ? nil : captures[place]
+                group.addTask { (place, await update(target, at: place, with: package, profile, capture)) }
             }
             for await ended in group { entries[ended.place] = ended.entry }
             return RunSummary(
@@ -58,7 +61,7 @@ struct FlashRun: Sendable {
     }
 
     private func update(
-        _ target: Target, at place: Int, with package: Package, _ profile: DeviceProfile
+        _ target: Target, at place: Int, with package: Package, _ profile: DeviceProfile, _ capture: CaptureFile?
     ) async -> RunSummary.Entry {
         let id = flash.devices[place]
         var device = JSONLine.Device(id)
@@ -74,13 +77,21 @@ struct FlashRun: Sendable {
             let update = DeviceUpdate(
                 target: target, package: package, profile: profile, options: flash.updateOptions,
                 checkpoints: StateFolder(environment: session.environment).checkpoints, time: time,
-                reporter: reporter, interruption: session.interruption)
+                reporter: reporter, capture: capture, interruption: session.interruption)
             result = await update.run()
         } catch {
             result = JSONLine.Result(notBegun: device, error)
+            await noteNotBegun(result, in: capture, reporter)
             reporter.end(result)
         }
         return RunSummary.Entry(device: device, result: result)
+    }
+
+    /// Writes down why an update was not begun.
+    private func noteNotBegun(_ result: JSONLine.Result, in capture: CaptureFile?, _ reporter: DeviceReporter) async {
+        guard let capture else { return }
+        let recorder = capture.recorder { reporter.warning(reason: $0, $1) }
+        await capture.end(recorder, result.status, because: result.message)
     }
 
     /// Refuses a turn that comes too late.
@@ -125,6 +136,14 @@ struct FlashRun: Sendable {
 
     // MARK: What is asked for
 
+    /// The files that the updates are written down in: one for each device, or none.
+    private func captures() throws(Failure) -> [CaptureFile] {
+        guard let pattern = flash.connection.capture else { return [] }
+        var files: [CaptureFile] = []
+        for name in CaptureName.names(pattern, for: flash.devices) { files.append(try CaptureFile(name)) }
+        return files
+    }
+
     private func package() throws(Failure) -> Package {
         do throws(PackageError) {
             return try Package.open(flash.package)
@@ -141,6 +160,20 @@ struct FlashRun: Sendable {
             throw Failure(
                 ExitStatus(error.code), subject: isNamed ? nil : flash.package, phase: error.phase,
                 reason: error.reason, error.message)
+        }
+    }
+
+    /// The devices in the order of the command line; what stops the whole command stands in all captures.
+    private func targets(_ profile: DeviceProfile, _ captures: [CaptureFile]) async throws(Failure) -> [Target] {
+        do throws(Failure) {
+            return try await targets(profile)
+        } catch {
+            for (place, capture) in captures.enumerated() {
+                let id = flash.devices[place]
+                let result = JSONLine.Result(notBegun: JSONLine.Device(id), error)
+                await noteNotBegun(result, in: capture, reporter(for: id, at: place))
+            }
+            throw error
         }
     }
 

@@ -29,7 +29,7 @@ struct Inspect: Command {
             OptionGroup(
                 "Device options",
                 [.option("profile", \.profile, .file(), help: "What block-ack devices are known by here.")]),
-            ConnectionOptions.group.nested(at: \.connection), OutputOptions.documentGroup.nested(at: \.output),
+            ConnectionOptions.capturingGroup.nested(at: \.connection), OutputOptions.documentGroup.nested(at: \.output),
         ])
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {

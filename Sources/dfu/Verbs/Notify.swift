@@ -32,7 +32,7 @@ struct Notify: Command {
             OptionGroup(
                 "Value options",
                 [.option("count", \.count, .number(1...1_000_000_000), help: "End after so many values.")]),
-            ConnectionOptions.group.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
+            ConnectionOptions.capturingGroup.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
         ])
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {

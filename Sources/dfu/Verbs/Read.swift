@@ -27,7 +27,7 @@ struct Read: Command {
         ],
         groups: [
             OptionGroup("Value options", [.flag("text", \.asText, help: "Print the value as text.")]),
-            ConnectionOptions.group.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
+            ConnectionOptions.capturingGroup.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
         ])
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {

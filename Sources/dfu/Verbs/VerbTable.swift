@@ -42,15 +42,17 @@ extension Verb {
                     .planned("journal", abstract: "Show what was updated."),
                     .planned("report", abstract: "Sum up what was updated."),
                     .simulate,
-                    .planned("replay", abstract: "Play a captured update against the procedure."),
+                    .replay,
                     .doctor,
                 ]),
             Group(title: "This program", verbs: [.help, .completions]),
         ])
 
-    /// The options of this verb and of all behind it, each name once: what a configuration file may set.
+    /// The options of this verb and of all behind it, each name once, as a verb has it that this version can do it for: what
+    /// a configuration file may set.
     var allOptions: [OptionDescription] {
         var names: Set<String> = []
-        return (grammar.options + verbs.flatMap(\.allOptions)).filter { names.insert($0.name).inserted }
+        let options = grammar.options + verbs.flatMap(\.allOptions)
+        return (options.filter(\.isAvailable) + options).filter { names.insert($0.name).inserted }
     }
 }

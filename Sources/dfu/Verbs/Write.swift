@@ -54,7 +54,7 @@ struct Write: Command {
                         "reply", \.reply, .characteristic,
                         help: "Subscribe to this one first, and print the first value that it sends within 5 s."),
                 ]),
-            ConnectionOptions.group.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
+            ConnectionOptions.capturingGroup.nested(at: \.connection), OutputOptions.group.nested(at: \.output),
         ])
 
     func validate() throws(Failure) {
