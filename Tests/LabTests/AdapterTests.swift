@@ -44,7 +44,7 @@ import Testing
             })
     }
 
-    @Test("BLZ-19 with --adapter hci1 all goes by that one, though hci0 hears the device too") func second()
+    @Test("BLZ-19 with --adapter hci1 all goes by that one, though hci0 hears the device") func second()
         async throws
     {
         let file = try ImageFile(3000)

@@ -89,7 +89,7 @@ import Testing
 
     // MARK: Devices that go
 
-    @Test("BLZ-03 a device that stops advertising: BlueZ's word after its own limit, or ours before")
+    @Test("BLZ-03 a device that stops advertising is given up by BlueZ, or by us before")
     func goesAway() async throws {
         try await Lab.run([AdvertisedDevice(band)]) { air in
             let transport = try await BlueZTransport()
@@ -114,9 +114,7 @@ import Testing
 
     // MARK: Other programs
 
-    @Test(
-        "BLZ-07 another program is connecting to the device: refused as long as that takes, then its connection is used"
-    )
+    @Test("BLZ-07 another program is connecting to the device, whose connection is used then")
     func rival() async throws {
         try await Lab.run([AdvertisedDevice(band)]) { air in
             let transport = try await BlueZTransport()

@@ -40,9 +40,6 @@ package struct AdvertisedDevice: Sendable {
     package var radio: RadioModel?
     /// Whether a connection has the interval that the host asks for, not the radio's. The modelled radio has no host that asks.
     package var takesHostsInterval = false
-    /// Whether it tells a hash of its table of services (Database Hash, 2B2A), by which BlueZ sees that what it remembers is
-    /// out of date. Few devices do.
-    package var hasDatabaseHash = false
     /// How it is paired; nil: it cannot be, and needs not.
     package var pairing: DevicePairing?
     /// Whether a host that hears it can connect.

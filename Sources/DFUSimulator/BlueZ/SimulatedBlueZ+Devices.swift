@@ -176,18 +176,14 @@ extension SimulatedBlueZ {
     /// Puts a device's services on the bus. Those that seem to be known stay as they are, as in BlueZ's cache.
     private func show(_ layout: GATTLayout, of path: DBusObjectPath) {
         guard let known = devices[path]?.layout else { return }
-        let hasHash = advertised(path)?.hasDatabaseHash == true
-        func isTaken(_ service: GATTLayout.Service, for other: GATTLayout.Service) -> Bool {
-            hasHash ? service == other : service.isTaken(for: other)
-        }
         var services: [GATTLayout.Service] = []
-        for service in known.services where !layout.services.contains(where: { isTaken(service, for: $0) }) {
+        for service in known.services where !layout.services.contains(where: service.isTaken) {
             let object = path.child("service" + hexadecimal(service.start))
             for path in characteristics.keys where path.isAtOrBelow(object) { release(path) }
             tree.remove(object).forEach(tell)
         }
         for service in layout.services {
-            if let cached = known.services.first(where: { isTaken($0, for: service) }) {
+            if let cached = known.services.first(where: { $0.isTaken(for: service) }) {
                 services.append(cached)
             } else {
                 services.append(service)

@@ -238,7 +238,7 @@ package actor EmulatedRadio {
             device: address, address: carried.device.address, name: carried.advertised.name,
             advertised: carried.advertised.services, services: carried.device.services,
             rssi: Int(carried.advertised.rssi), isHeard: carried.advertised.isInRange,
-            hasDatabaseHash: carried.advertised.hasDatabaseHash, pairing: carried.advertised.pairing,
+            pairing: carried.advertised.pairing,
             radio: carried.advertised.radio ?? radio, takesHostsInterval: carried.advertised.takesHostsInterval)
     }
 

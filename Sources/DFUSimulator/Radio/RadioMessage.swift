@@ -50,7 +50,6 @@ struct RadioDescription: Sendable {
     var services: [GATTService]
     var rssi: Int
     var isHeard: Bool
-    var hasDatabaseHash = false
     var pairing: DevicePairing?
     var radio: RadioModel
     /// Whether the interval is not the radio's, but what the host asks for.
@@ -107,7 +106,6 @@ extension RadioDescription {
             "radio": .object(radio.json.filter { $0.key != "interval" || !takesHostsInterval }),
         ]
         if let name { members["name"] = .string(name) }
-        if hasDatabaseHash { members["databaseHash"] = .boolean(true) }
         if let pairing { members["pairing"] = .object(pairing.json) }
         return members
     }

@@ -63,7 +63,7 @@ class CarriedDevice:
         self.device = Device(
             config=DeviceConfiguration(
                 name=description.get('name') or 'nameless', address=address, advertising_interval_min=interval,
-                advertising_interval_max=interval, gatt_service_enabled=description.get('databaseHash', False), irk=bytes(address) * 2 + b'keys'),
+                advertising_interval_max=interval, irk=bytes(address) * 2 + b'keys'),
             host=Host(self.controller, AsyncPipeSink(self.controller)))
         self.bonds = bonds
         demand = description.get('pairing')
