@@ -90,7 +90,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for _ in 0..<2 { group.addTask { try await bench.refusal("Connect", at: BlueZBench.device) } }
                 let first = try await group.next()
-                #expect(first == "InProgress: Operation already in progress")
+                #expect(first == "Failed: Operation already in progress")
                 await bench.blueZ.stop()
                 let second = try await group.next()
                 #expect(second??.hasPrefix("NoReply") == true)
