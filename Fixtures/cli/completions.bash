@@ -10,7 +10,7 @@ _dfu() {
     fi
     for word in "${words[@]:1}"; do
         case "$command $word" in
-        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu doctor" | "dfu help" | "dfu completions") command+=" $word" ;;
+        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu replay" | "dfu doctor" | "dfu help" | "dfu completions") command+=" $word" ;;
         esac
     done
     if [[ $current == --*=* ]]; then
@@ -34,6 +34,7 @@ _dfu() {
     "dfu flash --timeout") : ;;
     "dfu flash --scan-timeout") : ;;
     "dfu flash --connect-retries") : ;;
+    "dfu flash --capture") compopt -o default ;;
     "dfu flash --jobs") : ;;
     "dfu flash --progress") candidates="auto bar plain none" ;;
     "dfu flash --log") compopt -o default ;;
@@ -52,12 +53,14 @@ _dfu() {
     "dfu inspect --timeout") : ;;
     "dfu inspect --scan-timeout") : ;;
     "dfu inspect --connect-retries") : ;;
+    "dfu inspect --capture") compopt -o default ;;
     "dfu inspect --progress") candidates="auto bar plain none" ;;
     "dfu inspect --log") compopt -o default ;;
     "dfu read --adapter") : ;;
     "dfu read --timeout") : ;;
     "dfu read --scan-timeout") : ;;
     "dfu read --connect-retries") : ;;
+    "dfu read --capture") compopt -o default ;;
     "dfu read --progress") candidates="auto bar plain none" ;;
     "dfu read --log") compopt -o default ;;
     "dfu write --profile") compopt -o default ;;
@@ -66,6 +69,7 @@ _dfu() {
     "dfu write --timeout") : ;;
     "dfu write --scan-timeout") : ;;
     "dfu write --connect-retries") : ;;
+    "dfu write --capture") compopt -o default ;;
     "dfu write --progress") candidates="auto bar plain none" ;;
     "dfu write --log") compopt -o default ;;
     "dfu notify --count") : ;;
@@ -73,6 +77,7 @@ _dfu() {
     "dfu notify --timeout") : ;;
     "dfu notify --scan-timeout") : ;;
     "dfu notify --connect-retries") : ;;
+    "dfu notify --capture") compopt -o default ;;
     "dfu notify --progress") candidates="auto bar plain none" ;;
     "dfu notify --log") compopt -o default ;;
     "dfu pair --adapter") : ;;
@@ -100,13 +105,13 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--version -h --help"
             else
-                candidates="flash info scan inspect read write notify pair forget profile simulate doctor help completions"
+                candidates="flash info scan inspect read write notify pair forget profile simulate replay doctor help completions"
                 :
             fi
             ;;
         "dfu flash")
             if [[ $current == -* ]]; then
-                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --adapter --timeout --scan-timeout --connect-retries --power-on --jobs --json --progress -v --verbose --log -h --help"
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --adapter --timeout --scan-timeout --connect-retries --capture --power-on --jobs --json --progress -v --verbose --log -h --help"
             else
                 candidates=""
                 compopt -o default
@@ -130,7 +135,7 @@ _dfu() {
             ;;
         "dfu inspect")
             if [[ $current == -* ]]; then
-                candidates="--profile --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+                candidates="--profile --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
                 candidates="sim:band"
                 :
@@ -138,7 +143,7 @@ _dfu() {
             ;;
         "dfu read")
             if [[ $current == -* ]]; then
-                candidates="--text --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+                candidates="--text --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
                 candidates="sim:band"
                 :
@@ -146,7 +151,7 @@ _dfu() {
             ;;
         "dfu write")
             if [[ $current == -* ]]; then
-                candidates="--with-response --without-response --checksum --profile --reply --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+                candidates="--with-response --without-response --checksum --profile --reply --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
                 candidates="sim:band"
                 :
@@ -154,7 +159,7 @@ _dfu() {
             ;;
         "dfu notify")
             if [[ $current == -* ]]; then
-                candidates="--count --adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
+                candidates="--count --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
                 candidates="sim:band"
                 :
@@ -206,6 +211,14 @@ _dfu() {
             else
                 candidates=""
                 :
+            fi
+            ;;
+        "dfu replay")
+            if [[ $current == -* ]]; then
+                candidates="--json -h --help"
+            else
+                candidates=""
+                compopt -o default
             fi
             ;;
         "dfu doctor")

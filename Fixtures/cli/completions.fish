@@ -4,7 +4,7 @@ function __dfu_at
     set -l path dfu
     for word in (commandline -opc)[2..]
         switch "$path $word"
-            case 'dfu flash' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu doctor' 'dfu help' 'dfu completions'
+            case 'dfu flash' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu replay' 'dfu doctor' 'dfu help' 'dfu completions'
                 set path "$path $word"
         end
     end
@@ -22,6 +22,7 @@ complete -c dfu -n '__dfu_at "dfu"' -a pair -d 'Bond with a device.'
 complete -c dfu -n '__dfu_at "dfu"' -a forget -d 'Remove the bond with a device.'
 complete -c dfu -n '__dfu_at "dfu"' -a profile -d 'Show or check a device profile.'
 complete -c dfu -n '__dfu_at "dfu"' -a simulate -d 'Put simulated devices on a bus, for this program and others.'
+complete -c dfu -n '__dfu_at "dfu"' -a replay -d 'Play a captured update against the procedure.'
 complete -c dfu -n '__dfu_at "dfu"' -a doctor -d 'Find what on this machine stands in the way.'
 complete -c dfu -n '__dfu_at "dfu"' -a help -d 'Show how a verb is used.'
 complete -c dfu -n '__dfu_at "dfu"' -a completions -d 'Print the completions for a shell.'
@@ -46,6 +47,7 @@ complete -c dfu -n '__dfu_at "dfu flash"' -l adapter -x -d 'The Bluetooth adapte
 complete -c dfu -n '__dfu_at "dfu flash"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
 complete -c dfu -n '__dfu_at "dfu flash"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu flash"' -l capture -r -F -d 'Write a transcript of all packets.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l power-on -d 'Power the adapter on where it is off.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l jobs -x -d 'How many devices are updated at once (default: 1).'
 complete -c dfu -n '__dfu_at "dfu flash"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
@@ -84,6 +86,7 @@ complete -c dfu -n '__dfu_at "dfu inspect"' -l adapter -x -d 'The Bluetooth adap
 complete -c dfu -n '__dfu_at "dfu inspect"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu inspect"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
 complete -c dfu -n '__dfu_at "dfu inspect"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu inspect"' -l capture -r -F -d 'Write a transcript of all packets.'
 complete -c dfu -n '__dfu_at "dfu inspect"' -l power-on -d 'Power the adapter on where it is off.'
 complete -c dfu -n '__dfu_at "dfu inspect"' -l json -d 'Print one JSON document.'
 complete -c dfu -n '__dfu_at "dfu inspect"' -l progress -x -a 'auto bar plain none' -d 'auto, bar, plain or none (default: auto, a bar on a terminal and plain lines elsewhere).'
@@ -98,6 +101,7 @@ complete -c dfu -n '__dfu_at "dfu read"' -l adapter -x -d 'The Bluetooth adapter
 complete -c dfu -n '__dfu_at "dfu read"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu read"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
 complete -c dfu -n '__dfu_at "dfu read"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu read"' -l capture -r -F -d 'Write a transcript of all packets.'
 complete -c dfu -n '__dfu_at "dfu read"' -l power-on -d 'Power the adapter on where it is off.'
 complete -c dfu -n '__dfu_at "dfu read"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
 complete -c dfu -n '__dfu_at "dfu read"' -l progress -x -a 'auto bar plain none' -d 'auto, bar, plain or none (default: auto, a bar on a terminal and plain lines elsewhere).'
@@ -116,6 +120,7 @@ complete -c dfu -n '__dfu_at "dfu write"' -l adapter -x -d 'The Bluetooth adapte
 complete -c dfu -n '__dfu_at "dfu write"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu write"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
 complete -c dfu -n '__dfu_at "dfu write"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu write"' -l capture -r -F -d 'Write a transcript of all packets.'
 complete -c dfu -n '__dfu_at "dfu write"' -l power-on -d 'Power the adapter on where it is off.'
 complete -c dfu -n '__dfu_at "dfu write"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
 complete -c dfu -n '__dfu_at "dfu write"' -l progress -x -a 'auto bar plain none' -d 'auto, bar, plain or none (default: auto, a bar on a terminal and plain lines elsewhere).'
@@ -130,6 +135,7 @@ complete -c dfu -n '__dfu_at "dfu notify"' -l adapter -x -d 'The Bluetooth adapt
 complete -c dfu -n '__dfu_at "dfu notify"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu notify"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
 complete -c dfu -n '__dfu_at "dfu notify"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu notify"' -l capture -r -F -d 'Write a transcript of all packets.'
 complete -c dfu -n '__dfu_at "dfu notify"' -l power-on -d 'Power the adapter on where it is off.'
 complete -c dfu -n '__dfu_at "dfu notify"' -l json -d 'Print one JSON object a line on stdout, and nothing else there.'
 complete -c dfu -n '__dfu_at "dfu notify"' -l progress -x -a 'auto bar plain none' -d 'auto, bar, plain or none (default: auto, a bar on a terminal and plain lines elsewhere).'
@@ -184,6 +190,11 @@ complete -c dfu -n '__dfu_at "dfu simulate"' -s v -d 'Tell on stderr what happen
 complete -c dfu -n '__dfu_at "dfu simulate"' -l verbose -d 'Tell on stderr what happens to the devices.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu simulate"' -l help -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu replay"' -F
+complete -c dfu -n '__dfu_at "dfu replay"' -F
+complete -c dfu -n '__dfu_at "dfu replay"' -l json -d 'Print one JSON document.'
+complete -c dfu -n '__dfu_at "dfu replay"' -s h -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu replay"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu doctor"' -l adapter -x -d 'The Bluetooth adapter (default: the first that is powered).'
 complete -c dfu -n '__dfu_at "dfu doctor"' -l timeout -x -d 'The limit of the whole command.'
 complete -c dfu -n '__dfu_at "dfu doctor"' -l json -d 'Print one JSON document.'

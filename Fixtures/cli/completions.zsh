@@ -5,7 +5,7 @@ _dfu() {
     local command=dfu
     while (( CURRENT > 2 )); do
         case "$command $words[2]" in
-        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu doctor'|'dfu help'|'dfu completions') ;;
+        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu replay'|'dfu doctor'|'dfu help'|'dfu completions') ;;
         *) break ;;
         esac
         command+=" $words[2]"
@@ -18,7 +18,7 @@ _dfu() {
             '--version[Show the version.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." doctor\:"Find what on this machine stands in the way." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." replay\:"Play a captured update against the procedure." doctor\:"Find what on this machine stands in the way." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
         ;;
     'dfu flash')
         _arguments -s -S \
@@ -39,6 +39,7 @@ _dfu() {
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
             '--power-on[Power the adapter on where it is off.]' \
             '--jobs=[How many devices are updated at once (default\: 1).]:n: ' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
@@ -86,6 +87,7 @@ _dfu() {
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
             '--power-on[Power the adapter on where it is off.]' \
             '--json[Print one JSON document.]' \
             '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
@@ -103,6 +105,7 @@ _dfu() {
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
             '--power-on[Power the adapter on where it is off.]' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
             '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
@@ -125,6 +128,7 @@ _dfu() {
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
             '--power-on[Power the adapter on where it is off.]' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
             '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
@@ -144,6 +148,7 @@ _dfu() {
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
             '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
             '--power-on[Power the adapter on where it is off.]' \
             '--json[Print one JSON object a line on stdout, and nothing else there.]' \
             '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
@@ -218,6 +223,14 @@ _dfu() {
             '-h[Show this help.]' \
             '--help[Show this help.]' \
             '*:command: '
+        ;;
+    'dfu replay')
+        _arguments -s -S \
+            '--json[Print one JSON document.]' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':capture:_files' \
+            '::package:_files'
         ;;
     'dfu doctor')
         _arguments -s -S \

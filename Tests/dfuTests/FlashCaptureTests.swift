@@ -79,6 +79,14 @@ import Testing
                 == .failed(65, "dfu: update.txt: there is no update in it: it names no protocol"))
     }
 
+    @Test("The files of this machine stay out of it")
+    func files() throws {
+        let device = "sim:band?faults=\(bench.path("none.json"))"
+        #expect(bench.flash(on: [device], ["--capture", bench.path("update.txt")]).status == 66)
+        #expect(
+            try text("update.txt").hasSuffix("# status: 66 input   ; cannot be read: No such file or directory\n"))
+    }
+
     @Test("An earlier capture is overwritten; what is none is left as it is")
     func overwriting() throws {
         let capture = try bench.write("# capture: 1\nold\n", to: "update.txt")

@@ -81,17 +81,17 @@ struct FlashRun: Sendable {
             result = await update.run()
         } catch {
             result = JSONLine.Result(notBegun: device, error)
-            await noteNotBegun(result, in: capture, reporter)
+            await noteNotBegun(error, in: capture, reporter)
             reporter.end(result)
         }
         return RunSummary.Entry(device: device, result: result)
     }
 
-    /// Writes down why an update was not begun.
-    private func noteNotBegun(_ result: JSONLine.Result, in capture: CaptureFile?, _ reporter: DeviceReporter) async {
+    /// Writes down why an update was not begun, without the file that it may be about.
+    private func noteNotBegun(_ failure: Failure, in capture: CaptureFile?, _ reporter: DeviceReporter) async {
         guard let capture else { return }
         let recorder = capture.recorder { reporter.warning(reason: $0, $1) }
-        await capture.end(recorder, result.status, because: result.message)
+        await capture.end(recorder, failure.status, because: failure.message)
     }
 
     /// Refuses a turn that comes too late.
@@ -170,8 +170,7 @@ struct FlashRun: Sendable {
         } catch {
             for (place, capture) in captures.enumerated() {
                 let id = flash.devices[place]
-                let result = JSONLine.Result(notBegun: JSONLine.Device(id), error)
-                await noteNotBegun(result, in: capture, reporter(for: id, at: place))
+                await noteNotBegun(error, in: capture, reporter(for: id, at: place))
             }
             throw error
         }
