@@ -344,6 +344,17 @@ import Testing
 
     // MARK: Subscribing and writing
 
+    @Test("BLZ-12 a socket for notifications that ends at once is made up for") func closedSocket() async throws {
+        var scene = BlueZScene()
+        scene.advertise = { $0.endsNotifySockets = true }
+        var profile = DeviceProfile.band
+        // What is answered before that is lost, and asked for again.
+        profile.blockAck.limits.battery = .seconds(2)
+        let update = try await update(profile: profile, in: scene)
+        expectGood(update)
+        #expect(update.calls.contains { $0.member == "StartNotify" })
+    }
+
     @Test("BLZ-14 not connected in the middle, and nothing else is told") func notConnected() async throws {
         var settings = Band.Settings()
         settings.commandProperties = .write
@@ -357,7 +368,7 @@ import Testing
     @Test(
         "BLZ-15 another program holds the characteristic",
         arguments: [
-            ["AcquireWrite": "Write acquired"], ["StartNotify": "Notify acquired"],
+            ["AcquireWrite": "Write acquired"], ["AcquireNotify": "Notify acquired", "StartNotify": "Notify acquired"],
         ])
     func heldCharacteristic(refusals: [String: String]) async throws {
         var scene = BlueZScene()
@@ -393,7 +404,7 @@ import Testing
         var scene = BlueZScene()
         scene.prepare = { stage in
             await stage.blueZ.fail(
-                "StartNotify", times: .max, with: Self.failed("Operation failed with ATT error: 0x80"))
+                "AcquireNotify", times: .max, with: Self.failed("Operation failed with ATT error: 0x80"))
         }
         let update = try await update(in: scene)
         #expect(update.error?.code == .refused)
