@@ -5,6 +5,7 @@ SANITIZE ?=
 SCRATCH ?= .build
 SECONDS ?= 600
 TARGETS ?=
+SUITES ?=
 DEMO := Fixtures/packages/band_v1.1.0_810A8FF9.bin
 BUILD_PACKAGES := libdbus-1-dev libzip-dev zlib1g-dev libgnutls28-dev pkg-config
 TEST_PACKAGES := dbus-bin dbus-daemon python3 systemd
@@ -43,9 +44,10 @@ endif
 lab:
 	Tests/lab/setup
 
+# All suites, or those of SUITES.
 lab-test: build-packages test-packages lab
 	swift build --build-tests --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)
-	Tests/lab/test $(TEST_PROGRAM)
+	Tests/lab/test $(TEST_PROGRAM) $(SUITES)
 
 release: build-packages
 	swift build $(RELEASE)
