@@ -344,17 +344,6 @@ import Testing
 
     // MARK: Subscribing and writing
 
-    @Test("BLZ-12 a socket for notifications that ends at once is made up for") func closedSocket() async throws {
-        var scene = BlueZScene()
-        scene.advertise = { $0.endsNotifySockets = true }
-        var profile = DeviceProfile.band
-        // What is answered before that is lost, and asked for again.
-        profile.blockAck.limits.battery = .seconds(2)
-        let update = try await update(profile: profile, in: scene)
-        expectGood(update)
-        #expect(update.calls.contains { $0.member == "StartNotify" })
-    }
-
     @Test("BLZ-14 not connected in the middle, and nothing else is told") func notConnected() async throws {
         var settings = Band.Settings()
         settings.commandProperties = .write
@@ -368,7 +357,7 @@ import Testing
     @Test(
         "BLZ-15 another program holds the characteristic",
         arguments: [
-            ["AcquireWrite": "Write acquired"], ["AcquireNotify": "Notify acquired", "StartNotify": "Notify acquired"],
+            ["AcquireWrite": "Write acquired"], ["StartNotify": "Notify acquired"],
         ])
     func heldCharacteristic(refusals: [String: String]) async throws {
         var scene = BlueZScene()
@@ -404,7 +393,7 @@ import Testing
         var scene = BlueZScene()
         scene.prepare = { stage in
             await stage.blueZ.fail(
-                "AcquireNotify", times: .max, with: Self.failed("Operation failed with ATT error: 0x80"))
+                "StartNotify", times: .max, with: Self.failed("Operation failed with ATT error: 0x80"))
         }
         let update = try await update(in: scene)
         #expect(update.error?.code == .refused)
