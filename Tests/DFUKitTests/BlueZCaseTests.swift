@@ -373,6 +373,26 @@ import Testing
         #expect(update.written.isEmpty)
     }
 
+    @Test("BLZ-15 another program hears the device too, so that all it says comes twice") func heardByAnother()
+        async throws
+    {
+        let other = Locked<DBusConnection?>(nil)
+        let update = try await update { stage, _ in
+            guard let program = try? await DBusConnection.open(stage.bus.address),
+                let tree = try? await BlueZDaemon.open(stage.bus.address).tree
+            else { return }
+            other.withLock { $0 = program }
+            let services = tree.devices().flatMap { tree.services(of: $0.path) }
+            for reply in services.flatMap({ tree.characteristics(of: $0.path) })
+            where reply.properties.contains(.notify) {
+                try? await stage.call(
+                    "StartNotify", of: BlueZInterface.characteristic, at: reply.path.string, by: program)
+            }
+        }
+        expectGood(update)
+        #expect(update.calls.filter { $0.member == "StartNotify" }.count == 2)
+    }
+
     @Test("BLZ-15 another program holds the characteristic that is written with response")
     func heldRequests() async throws {
         var scene = BlueZScene()

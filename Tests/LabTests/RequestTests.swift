@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What becomes of what a device has to answer.
-@Suite(.lab, .serialized) struct RequestTests {
+@Suite(.lab, .serialized, .timeLimit(.minutes(10))) struct RequestTests {
     enum Kind: CaseIterable {
         case read, write, subscribe
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The two ways to write, sockets and calls, and how much fits.
-@Suite(.lab, .serialized) struct WritingTests {
+@Suite(.lab, .serialized, .timeLimit(.minutes(10))) struct WritingTests {
     @Test("a request does not overtake what was written to the socket before") func order() async throws {
         try await LabDevice.run { stage in
             let link = try await stage.peripheral.openLink([.command: LabDevice.command, .reply: LabDevice.control])

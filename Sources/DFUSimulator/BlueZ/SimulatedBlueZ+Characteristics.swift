@@ -200,8 +200,9 @@ extension SimulatedBlueZ {
         where characteristic.device == device && characteristic.declared.uuid == uuid {
             if let socket = characteristic.notifySocket {
                 pass(bytes, to: socket)
-            } else if !characteristic.sessions.isEmpty {
-                tellValue(.bytes(bytes), of: path)
+            } else {
+                // Once for each program that has asked for them, and each time to all.
+                for _ in characteristic.sessions { tellValue(.bytes(bytes), of: path) }
             }
         }
     }
