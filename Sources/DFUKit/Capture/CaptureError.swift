@@ -10,7 +10,7 @@ public struct CaptureError: Error, Sendable, Hashable {
     init(reason: String, line: Int? = nil, message: String) {
         self.reason = reason
         self.line = line
-        self.message = message
+        self.message = message.onOneLine
     }
 
     /// A line that does not fit the form.

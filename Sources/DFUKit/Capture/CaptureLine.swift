@@ -302,7 +302,8 @@ extension String {
         self + String(repeating: " ", count: max(0, count - self.count))
     }
 
-    fileprivate var onOneLine: String {
+    /// The text with a space for each end of a line in it.
+    var onOneLine: String {
         split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

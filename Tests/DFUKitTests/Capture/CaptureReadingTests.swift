@@ -142,6 +142,7 @@ import Testing
                 #"# profile: {"name": "x", "opcodes": {"setTime": "0x99"}}"#, 3,
                 "profile: the opcode 99 is used for battery and setTime"
             ),
+            (#"# profile: {"name": "x", "a\nb": 1}"#, 3, "profile: a b: no such member"),
             (#"# profile: {"tries": 0}"#, 3, "profile: name: missing; tries: wants a whole number from 1 to 10"),
             (
                 "# image-size: 5\n# image-crc: 00000000\n# version: any\n# begin: transfer gap 4 data", 6,
