@@ -174,7 +174,6 @@ package actor EmulatedRadio {
             let answer = value.map { SimulatedConnection.Answer.success($0) } ?? .failure(.readNotPermitted)
             say(.answer(device: device, id: id, answer))
         case .linkLost(let device): for done in lost.removeValue(forKey: device) ?? [] { done() }
-        case .subscribed: break
         case .failed:
             // Whoever waits is not told which order it was.
             for continuation in waiting.values { continuation.resume(returning: false) }

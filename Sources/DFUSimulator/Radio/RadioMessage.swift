@@ -1,3 +1,4 @@
+import DFUPackage
 import DFUTransport
 private import FoundationEssentials
 
@@ -22,7 +23,7 @@ enum RadioMessage {
         case unplug(adapter: Int)
     }
 
-    /// What a radio tells.
+    /// What a radio tells, as far as it matters to devices.
     enum Event: Sendable {
         case up(device: String)
         case connected(device: String)
@@ -30,7 +31,6 @@ enum RadioMessage {
         /// A host has written; where it waits for an answer there is an ID.
         case written(device: String, characteristic: BluetoothUUID, value: [UInt8], id: Int?)
         case read(device: String, characteristic: BluetoothUUID, id: Int)
-        case subscribed(device: String)
         /// Nothing is carried any more between a device and its host.
         case linkLost(device: String)
         case plugged(adapter: Int)
@@ -75,9 +75,9 @@ extension RadioMessage.Order {
         case .down(let device): return Self.order("down", device)
         case .notify(let device, let characteristic, let value):
             return Self.order(
-                "notify", device, ["characteristic": .string(characteristic.shortest), "value": .string(value.digits)])
+                "notify", device, ["characteristic": .string(characteristic.short), "value": .string(value.hexadecimal)])
         case .answer(let device, let id, .success(let value)):
-            return Self.order("answer", device, ["id": .number(Double(id)), "value": .string(value.digits)])
+            return Self.order("answer", device, ["id": .number(Double(id)), "value": .string(value.hexadecimal)])
         case .answer(let device, let id, .failure(let error)):
             // 0x0E: Unlikely Error (Bluetooth Core 5.4, volume 3, part F, 3.4.1.1).
             let code = Double(error.attCode ?? 0x0E)
@@ -101,7 +101,7 @@ extension RadioDescription {
     fileprivate var members: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "device": .string(device), "address": .string(address), "rssi": .number(Double(rssi)),
-            "isHeard": .boolean(isHeard), "advertised": .array(advertised.map { .string($0.shortest) }),
+            "isHeard": .boolean(isHeard), "advertised": .array(advertised.map { .string($0.short) }),
             "services": .array(services.map(\.json)),
             "radio": .object(radio.json.filter { $0.key != "interval" || !takesHostsInterval }),
         ]
@@ -114,11 +114,11 @@ extension RadioDescription {
 extension GATTService {
     fileprivate var json: JSONValue {
         .object([
-            "uuid": .string(uuid.shortest),
+            "uuid": .string(uuid.short),
             "characteristics": .array(
                 characteristics.map { characteristic in
                     .object([
-                        "uuid": .string(characteristic.uuid.shortest),
+                        "uuid": .string(characteristic.uuid.short),
                         "properties": .number(Double(characteristic.properties.rawValue)),
                     ])
                 }),
@@ -156,7 +156,7 @@ extension DevicePairing {
             json["method"] = .string("display")
             json["number"] = .number(Double(number))
         }
-        if let characteristics { json["characteristics"] = .array(characteristics.map { .string($0.shortest) }) }
+        if let characteristics { json["characteristics"] = .array(characteristics.map { .string($0.short) }) }
         return json
     }
 }
@@ -189,9 +189,6 @@ extension RadioMessage.Event {
         case "read":
             guard let device, let characteristic, let id else { return nil }
             self = .read(device: device, characteristic: characteristic, id: id)
-        case "subscribed":
-            guard let device else { return nil }
-            self = .subscribed(device: device)
         case "linkLost":
             guard let device else { return nil }
             self = .linkLost(device: device)
@@ -209,24 +206,8 @@ extension RadioMessage.Event {
     }
 }
 
-extension BluetoothUUID {
-    /// The form that devices declare: 16 bits where it is one of those.
-    fileprivate var shortest: String {
-        let short = UInt32(truncatingIfNeeded: high >> 32)
-        guard self == BluetoothUUID(short: short), short <= 0xFFFF else { return description }
-        let digits = String(short, radix: 16)
-        return String(repeating: "0", count: 4 - digits.count) + digits
-    }
-}
-
 extension [UInt8] {
-    fileprivate var digits: String {
-        map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 0x10 ? "0" + digits : digits
-        }.joined()
-    }
-
+    /// Reads two digits a byte; nil for anything else.
     fileprivate init?(digits text: String) {
         let digits = Array<UInt8>(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

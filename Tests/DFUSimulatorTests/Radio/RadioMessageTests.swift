@@ -12,7 +12,7 @@ import Testing
             (.down(device: device), #"{"device":"C0:FF:EE:00:00:01","do":"down"}"#),
             (
                 .notify(device: device, characteristic: command, value: [0x0A, 0xFF]),
-                #"{"characteristic":"fee1","device":"C0:FF:EE:00:00:01","do":"notify","value":"0aff"}"#
+                #"{"characteristic":"FEE1","device":"C0:FF:EE:00:00:01","do":"notify","value":"0aff"}"#
             ),
             (
                 .answer(device: device, id: 7, .success([])),
@@ -45,11 +45,11 @@ import Testing
                 interval: .milliseconds(30), dataLength: 251, mtu: 247, packetsPerEvent: 4,
                 supervisionTimeout: .milliseconds(420), advertisingInterval: .milliseconds(100)))
         let line =
-            #"{"address":"C0:FF:EE:00:00:02","advertised":["fee0"],"device":"C0:FF:EE:00:00:01","do":"up","#
-            + #""isHeard":true,"name":"Band","pairing":{"characteristics":["fee1"],"method":"entry","number":123456,"#
+            #"{"address":"C0:FF:EE:00:00:02","advertised":["FEE0"],"device":"C0:FF:EE:00:00:01","do":"up","#
+            + #""isHeard":true,"name":"Band","pairing":{"characteristics":["FEE1"],"method":"entry","number":123456,"#
             + #""refuses":false},"radio":{"advertisingInterval":100,"dataLength":251,"interval":30,"mtu":247,"#
             + #""packetsPerEvent":4,"supervisionTimeout":420},"rssi":-60,"services":[{"characteristics":[{"properties":24,"#
-            + #""uuid":"fee1"}],"uuid":"8ec90001-f315-4f60-9fb8-838830daea50"}]}"#
+            + #""uuid":"FEE1"}],"uuid":"8ec90001-f315-4f60-9fb8-838830daea50"}]}"#
         #expect(String(decoding: RadioMessage.Order.up(description).line, as: UTF8.self) == line)
     }
 
@@ -68,9 +68,9 @@ import Testing
 
     @Test(
         arguments: [
-            #"{"event":"written","device":"D","characteristic":"fee1","value":"0aff","id":3}"#:
+            #"{"event":"written","device":"D","characteristic":"FEE1","value":"0aff","id":3}"#:
                 "written D fee1 10 255 3",
-            #"{"event":"written","device":"D","characteristic":"fee1","value":""}"#: "written D fee1 nil",
+            #"{"event":"written","device":"D","characteristic":"FEE1","value":""}"#: "written D fee1 nil",
             #"{"event":"read","device":"D","characteristic":"2a26","id":4}"#: "read D 2a26 4",
             #"{"event":"connected","device":"D"}"#: "connected D",
             #"{"event":"disconnected","device":"D","reason":19}"#: "disconnected D",
@@ -103,7 +103,6 @@ import Testing
             let bytes = value.map { " \($0)" }.joined()
             return "written \(device) \(short(characteristic))\(bytes) " + (id.map(String.init) ?? "nil")
         case .read(let device, let characteristic, let id): return "read \(device) \(short(characteristic)) \(id)"
-        case .subscribed(let device): return "subscribed \(device)"
         case .linkLost(let device): return "linkLost \(device)"
         case .plugged(let adapter): return "plugged \(adapter)"
         case .unplugged(let adapter): return "unplugged \(adapter)"
