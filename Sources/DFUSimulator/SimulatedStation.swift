@@ -184,30 +184,43 @@ final class SimulatedStation: Sendable {
         case .request(.write(let bytes, let characteristic), let id):
             write(bytes, to: characteristic, request: id, on: number)
         case .request(.read(let characteristic), let id):
-            answer(id, on: number) { device in
-                guard let value = device.read(characteristic) else { return .failure(.readNotPermitted) }
-                return .success(value)
-            }
-        case .request(.discover, let id), .request(.subscribe, let id):
-            answer(id, on: number) { _ in .success([]) }
+            answer(id, .read(characteristic), on: number)
+        case .request(.subscribe(let characteristic), let id):
+            answer(id, .subscribe(characteristic), on: number)
+        case .request(.discover, let id):
+            withConnection(number) { connection, _ in connection.answer(id, .success([])) }
         }
     }
 
     private func write(_ bytes: [UInt8], to characteristic: BluetoothUUID, request: Int?, on number: Int) {
-        let actions = withConnection(number) { connection, device -> [DeviceAction]? in
-            guard connection.stage == .up else { return nil }
-            if let request { connection.answer(request, .success([])) }
-            return device.written(bytes, to: characteristic)
+        if let request {
+            guard answer(request, .write(bytes, to: characteristic), on: number) else { return }
+        }
+        let actions = withConnection(number) { connection, device in
+            connection.stage == .up ? device.written(bytes, to: characteristic) : nil
         }
         guard let actions else { return }
         observe(.written(bytes, to: characteristic))
         perform(actions, on: number)
     }
 
-    private func answer(_ id: Int, on number: Int, _ body: (any SimulatedDevice) -> SimulatedConnection.Answer) {
-        withConnection(number) { connection, device in
-            connection.answer(id, body(device))
+    /// Has the device answer a request; whether it does what was asked.
+    @discardableResult
+    private func answer(_ id: Int, _ request: AttributeRequest, on number: Int) -> Bool {
+        let answer = withConnection(number) { connection, device in
+            connection.stage == .up ? device.answer(to: request) : nil
         }
+        guard let answer else { return false }
+        perform(answer.before, on: number)
+        withConnection(number) { connection, _ in
+            switch answer.outcome {
+            case .success(let value): connection.answer(id, .success(value))
+            case .error(let code): connection.answer(id, .failure(.refused(code)))
+            case .silence: break
+            }
+        }
+        if case .success = answer.outcome { return true }
+        return false
     }
 
     private func perform(_ actions: [DeviceAction], on number: Int) {

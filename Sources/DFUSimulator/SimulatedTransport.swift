@@ -83,8 +83,8 @@ extension TransportError {
         TransportError(.disconnected, message: "The connection to the device is lost.")
     }
 
-    /// Bluetooth Core 5.4, volume 3, part F, 3.4.1.1.
-    static var readNotPermitted: TransportError {
-        TransportError(.attributeError, attCode: 0x02, message: "The device does not let this value be read.")
+    /// What a host hears of a request that the device answers with an error.
+    static func refused(_ code: AttributeErrorCode) -> TransportError {
+        TransportError(.attributeError, attCode: code.rawValue, message: "The device answered: \(code).")
     }
 }

@@ -8,6 +8,9 @@ package struct AttributeErrorCode: RawRepresentable, Sendable, Hashable, CustomS
         self.rawValue = rawValue
     }
 
+    /// Read Not Permitted.
+    package static let readNotPermitted = AttributeErrorCode(rawValue: 0x02)
+
     /// The specification's name; nil where it has none.
     package var name: String? {
         switch rawValue {

@@ -337,7 +337,7 @@ private struct TestDevice: SimulatedDevice {
         let transport = transport()
         try await world.run {
             let peripheral = try await transport.connect(to: address, timeout: .seconds(10))
-            await #expect(throws: TransportError.readNotPermitted) {
+            await #expect(throws: TransportError.refused(.readNotPermitted)) {
                 try await peripheral.read(TestDevice.writeOnly, of: TestDevice.service)
             }
             let error = await #expect(throws: TransportError.self) {

@@ -180,7 +180,7 @@ import Testing
         try await BlueZStage.run(devices: [.band(Self.address)]) { stage in
             let refused = DBusError(
                 name: "org.bluez.Error.Failed", message: "Operation failed with ATT error: 0x80")
-            await stage.blueZ.fail("AcquireNotify", times: .max, with: refused)
+            await stage.blueZ.fail("StartNotify", times: .max, with: refused)
             #expect(
                 await flash(stage.bus)
                     == Self.failed(

@@ -48,8 +48,6 @@ package struct AdvertisedDevice: Sendable {
     package var discovery = ServiceDiscovery.succeeds(after: .zero)
     /// How long after the services are resolved they are on the bus.
     package var objectsDelay = Duration.zero
-    /// Whether BlueZ closes the sockets of its notifications as soon as it has handed them out.
-    package var endsNotifySockets = false
 
     /// What becomes of the discovery of a device's services.
     package enum ServiceDiscovery: Sendable, Hashable {

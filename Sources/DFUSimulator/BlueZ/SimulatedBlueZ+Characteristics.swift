@@ -1,7 +1,14 @@
 import DFUTransport
 
 extension SimulatedBlueZ {
+    /// The longest value of an attribute (Bluetooth Core 5.4, volume 3, part F, 3.2.9).
+    private static let longestValue = 512
+
     func callCharacteristic(_ call: DBusMessage, at path: DBusObjectPath) {
+        // BlueZ takes calls when its sockets are empty.
+        if settings.socketPauses == nil {
+            for (path, state) in characteristics where state.writeSocket != nil { takeRecords(for: path) }
+        }
         switch call.member {
         case "ReadValue": read(call, from: path)
         case "WriteValue": write(call, to: path)
@@ -71,6 +78,7 @@ extension SimulatedBlueZ {
         switch type ?? (properties.contains(.write) ? .request : .command) {
         case .reliable: refuse(call, BlueZError.notSupported)
         case .request:
+            guard bytes.count <= Self.longestValue else { return refuse(call, BlueZError.attribute(0x0D)) }
             // What is longer goes as a long write, which the simulated devices do not take, like most that are updated.
             guard bytes.count <= mtu(of: path) - 3, options.offset == 0 else {
                 return refuse(call, BlueZError.notSupported)
@@ -192,8 +200,9 @@ extension SimulatedBlueZ {
         where characteristic.device == device && characteristic.declared.uuid == uuid {
             if let socket = characteristic.notifySocket {
                 pass(bytes, to: socket)
-            } else if !characteristic.sessions.isEmpty {
-                tellValue(.bytes(bytes), of: path)
+            } else {
+                // Once for each program that has asked for them, and each time to all.
+                for _ in characteristic.sessions { tellValue(.bytes(bytes), of: path) }
             }
         }
     }

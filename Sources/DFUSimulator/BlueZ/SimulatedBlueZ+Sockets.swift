@@ -38,8 +38,9 @@ extension SimulatedBlueZ {
         guard characteristic.declared.canNotify else { return refuse(call, BlueZError.notSupported) }
         characteristics[path]?.isAcquiringNotify = true
         subscribe(to: path) { blueZ, error in
+            // BlueZ 5.66 gives no answer then, and takes the characteristic for acquired until the connection ends.
+            guard error == nil else { return }
             blueZ.characteristics[path]?.isAcquiringNotify = false
-            if let error { return blueZ.refuse(call, error) }
             guard blueZ.link(of: path) != nil, let (near, far) = blueZ.socketPair() else {
                 return blueZ.refuse(call, BlueZError.notConnected)
             }
@@ -47,9 +48,6 @@ extension SimulatedBlueZ {
             blueZ.characteristics[path]?.notifySocket = AcquiredSocket(descriptor: near, watch: watch)
             blueZ.tell(blueZ.tree.set(["NotifyAcquired": .boolean(true)], of: .characteristic, at: path))
             blueZ.answer(call, [.fileDescriptor(far), .uint16(UInt16(blueZ.mtu(of: path)))])
-            if let device = blueZ.characteristics[path]?.device, blueZ.advertised(device)?.endsNotifySockets == true {
-                blueZ.closeNotifySocket(of: path)
-            }
         }
     }
 
@@ -62,7 +60,7 @@ extension SimulatedBlueZ {
 
     /// Reads what the owners of a characteristic's sockets have written, as fast as it comes: there is no back-pressure,
     /// unless the settings want pauses.
-    private func takeRecords(for path: DBusObjectPath) {
+    func takeRecords(for path: DBusObjectPath) {
         while let socket = characteristics[path]?.writeSocket {
             if let pauses = settings.socketPauses, socket.records >= pauses.records {
                 pause(socket, of: path, for: pauses.length)
@@ -114,6 +112,7 @@ extension SimulatedBlueZ {
     func closeSockets(of path: DBusObjectPath) {
         closeWriteSocket(of: path)
         closeNotifySocket(of: path)
+        characteristics[path]?.isAcquiringNotify = false
     }
 
     func closeWriteSocket(of path: DBusObjectPath) {

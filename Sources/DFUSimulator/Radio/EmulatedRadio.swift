@@ -31,6 +31,7 @@ package actor EmulatedRadio {
     private var waiting: [Awaited: CheckedContinuation<Bool, Never>] = [:]
     /// Who waits for the link of a device to be lost.
     private var lost: [String: [@Sendable () -> Void]] = [:]
+    private var limit = Duration.seconds(30)
     private var isGone = false
     private var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
@@ -60,7 +61,10 @@ package actor EmulatedRadio {
     }
 
     /// Puts the devices on the air, and waits until they are.
-    package func start() async throws(RadioError) {
+    ///
+    /// - Parameter limit: How long it waits for the radio to say that one is, and later that it has done something.
+    package func start(within limit: Duration = .seconds(30)) async throws(RadioError) {
+        self.limit = limit
         // It holds this as long as the radio is there and this is not closed.
         watch = executor.watch(socket.number, for: .readable) { _ in
             self.assumeIsolated { $0.receive() }
@@ -138,13 +142,15 @@ package actor EmulatedRadio {
     }
 
     private func waitFor(_ awaited: Awaited, _ order: RadioMessage.Order) async throws(RadioError) {
-        let hasCome =
-            isGone
-            ? false
-            : await withCheckedContinuation { continuation in
-                waiting[awaited] = continuation
-                say(order)
-            }
+        guard !isGone else { throw RadioError(message: "the radio has ended") }
+        let timer = executor.after(limit) { [weak self] in
+            self?.assumeIsolated { $0.waiting.removeValue(forKey: awaited)?.resume(returning: false) }
+        }
+        let hasCome = await withCheckedContinuation { continuation in
+            waiting[awaited] = continuation
+            say(order)
+        }
+        executor.cancel(timer)
         guard hasCome else { throw RadioError(message: "the radio has ended, or does not do what it is told") }
     }
 
@@ -164,15 +170,18 @@ package actor EmulatedRadio {
         case .disconnected(let device): hearEnd(of: device)
         case .written(let device, let characteristic, let value, let id):
             guard carried[device]?.isConnected == true, carried[device]?.isDown == false else { return }
-            if let id { say(.answer(device: device, id: id, .success([]))) }
+            if let id {
+                guard answer(.write(value, to: characteristic), id, of: device) else { return }
+            }
             let first = carried[device]?.device.received(packets: 1) ?? []
             let then = carried[device]?.device.written(value, to: characteristic) ?? []
             observe(.written(value, to: characteristic), device)
             perform(first + then, of: device)
         case .read(let device, let characteristic, let id):
-            let value = carried[device]?.device.read(characteristic)
-            let answer = value.map { SimulatedConnection.Answer.success($0) } ?? .failure(.readNotPermitted)
-            say(.answer(device: device, id: id, answer))
+            answer(.read(characteristic), id, of: device)
+        case .subscribed(let device, let characteristic, true, let id):
+            answer(.subscribe(characteristic), id, of: device)
+        case .subscribed(let device, _, false, let id): say(.answer(device: device, id: id, .success([])))
         case .linkLost(let device): for done in lost.removeValue(forKey: device) ?? [] { done() }
         case .failed:
             // Whoever waits is not told which order it was.
@@ -190,6 +199,22 @@ package actor EmulatedRadio {
     }
 
     // MARK: What devices do
+
+    /// Has a device answer a request; whether it does what was asked.
+    @discardableResult
+    private func answer(_ request: AttributeRequest, _ id: Int, of device: String) -> Bool {
+        guard let answer = carried[device]?.device.answer(to: request) else { return false }
+        perform(answer.before, of: device)
+        switch answer.outcome {
+        case .success(let value):
+            say(.answer(device: device, id: id, .success(value)))
+            return true
+        case .error(let code):
+            say(.answer(device: device, id: id, .failure(.refused(code))))
+            return false
+        case .silence: return false
+        }
+    }
 
     private func perform(_ actions: [DeviceAction], of device: String) {
         let connection = carried[device]?.connections

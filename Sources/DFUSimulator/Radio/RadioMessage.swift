@@ -31,6 +31,8 @@ enum RadioMessage {
         /// A host has written; where it waits for an answer there is an ID.
         case written(device: String, characteristic: BluetoothUUID, value: [UInt8], id: Int?)
         case read(device: String, characteristic: BluetoothUUID, id: Int)
+        /// A host wants to hear of a characteristic, or no more.
+        case subscribed(device: String, characteristic: BluetoothUUID, isOn: Bool, id: Int)
         /// Nothing is carried any more between a device and its host.
         case linkLost(device: String)
         case plugged(adapter: Int)
@@ -189,6 +191,9 @@ extension RadioMessage.Event {
         case "read":
             guard let device, let characteristic, let id else { return nil }
             self = .read(device: device, characteristic: characteristic, id: id)
+        case "subscribed":
+            guard let device, let characteristic, let id, case .boolean(let isOn)? = members["isOn"] else { return nil }
+            self = .subscribed(device: device, characteristic: characteristic, isOn: isOn, id: id)
         case "linkLost":
             guard let device else { return nil }
             self = .linkLost(device: device)

@@ -127,16 +127,24 @@ extension BlueZCentral {
 
     /// Calls a method that a connected device has to answer.
     ///
-    /// - Throws: `notConnected` as soon as the connection is over, and else what BlueZ answered.
+    /// - Throws: `notConnected` as soon as the connection is over, `timedOut` where the device does not answer, and else what
+    ///   BlueZ answered.
     func request(
         _ member: String, at path: DBusObjectPath, _ body: [DBusValue] = [], of device: DBusObjectPath, limit: Duration
     ) async throws(BlueZError) -> [DBusValue] {
+        let begin = ContinuousClock.now
         do throws(BlueZError) {
             return try await call(member, of: BlueZInterface.characteristic, at: path, body, limit: limit) { tree in
                 tree.device(at: device)?.isConnected == true
             }
         } catch .objectGone where tree.device(at: device)?.isConnected != true {
             throw .notConnected
+        } catch .attribute(BlueZError.unlikely) {
+            // BlueZ's word for an answer that did not come, too: after the attribute protocol's limit, or because the
+            // connection is over, which it tells next.
+            guard begin.duration(to: .now) < limits.answer else { throw .timedOut }
+            let isOver = try? await daemon.wait(limits.news) { $0.device(at: device)?.isConnected != true }
+            throw isOver == nil ? .attribute(BlueZError.unlikely) : .notConnected
         }
     }
 

@@ -44,6 +44,9 @@ package enum BlueZError: Error, Sendable, Hashable {
     /// Anything else; BlueZ's text, or the error's name where there is none.
     case other(String)
 
+    /// Unlikely Error, an ATT error.
+    static let unlikely: UInt8 = 0x0E
+
     /// What BlueZ said, or what stands for it.
     var text: String {
         switch self {
@@ -93,6 +96,7 @@ package enum BlueZError: Error, Sendable, Hashable {
         case bluez + "InvalidOffset": self = .attribute(0x07)
         case bluez + "InvalidValueLength": self = .attribute(0x0D)
         case bluez + "InvalidArguments" where text.contains("Length"): self = .attribute(0x0D)
+        case bluez + "InvalidArguments" where text == "Invalid offset": self = .attribute(0x07)
         case bluez + "NotSupported": self = .notSupported
         case bluez + "NotPermitted": self.init(notPermitted: text)
         case _ where name.hasPrefix(bluez + "Authentication"): self = .authentication(text.isEmpty ? name : text)

@@ -6,9 +6,13 @@ package struct BlueZLimits: Sendable, Hashable {
     package var discovery = Duration.seconds(60)
     /// For a subscription.
     package var subscription = Duration.seconds(30)
-    /// For a request to the device: the attribute protocol's own is 30 s (Bluetooth Core 5.4, volume 3, part F, 3.3.3),
-    /// after which BlueZ ends the connection.
+    /// For a device's answer: the attribute protocol's own limit (Bluetooth Core 5.4, volume 3, part F, 3.3.3), after which
+    /// BlueZ ends the connection.
+    package var answer = Duration.seconds(30)
+    /// For a request to the device, and BlueZ's word on what became of it.
     package var request = Duration.seconds(35)
+    /// How long after the requests that were open BlueZ may tell that the connection is over.
+    package var news = Duration.milliseconds(300)
     /// How long a device may still be shown as connected after a connection failed: BlueZ takes its time to notice.
     package var settling = Duration.seconds(1)
     /// For the end of a connection: BlueZ leaves its profiles 2 s (`DISCONNECT_TIMER`, src/device.c).

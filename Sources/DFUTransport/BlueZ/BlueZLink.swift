@@ -1,7 +1,10 @@
 import DFUProtocol
 private import Glibc
 
-/// An open way to a device's endpoints by BlueZ: through its sockets where it gives them, by calls where it does not.
+/// An open way to a device's endpoints by BlueZ: commands go through its sockets where it gives them, requests by calls.
+///
+/// BlueZ takes a call when its sockets are empty (`message_dispatch` in its gdbus/mainloop.c is an idle source), so that no
+/// request overtakes a command.
 ///
 /// It lives on the bus connection's thread, but for packets that a socket takes at once.
 actor BlueZLink: Link {
@@ -9,20 +12,12 @@ actor BlueZLink: Link {
     private static let longestWrite = 512
     /// What an MTU is where nothing is known of it (Bluetooth Core 5.4, volume 3, part G, 5.2.1).
     private static let smallestMTU = 23
-    /// How long after its sockets BlueZ may tell that the connection is over.
-    private static let newsLimit = Duration.milliseconds(300)
     /// A connection that is lost sooner than this was lost early.
     private static let earlyLimit = Duration.seconds(2)
 
     private enum Writer {
         case socket(FileDescriptor)
         case calls(DBusObjectPath, type: String)
-    }
-
-    /// What brings notifications.
-    private enum Reader {
-        case socket(FileDescriptor, watch: PollExecutor.Watch)
-        case signals(DBusObjectPath)
     }
 
     /// A packet that waits for room in a socket.
@@ -39,7 +34,8 @@ actor BlueZLink: Link {
     private let device: DBusObjectPath
     private let address: String
     private let begin = ContinuousClock.now
-    private var readers: [Endpoint: Reader] = [:]
+    /// The characteristics whose notifications are heard.
+    private var notifying: [DBusObjectPath] = []
     private var observer: UInt64?
     private var blocked: Blocked?
     private var isOver = false
@@ -83,7 +79,7 @@ actor BlueZLink: Link {
             maximumWriteLength: min((mtus.min() ?? smallestMTU) - 3, longestWrite))
         await link.watchConnection()
         do throws(TransportError) {
-            for (endpoint, object) in notifying { try await link.subscribe(endpoint, to: object) }
+            for (endpoint, object) in notifying { try await link.subscribe(endpoint, to: object.path) }
         } catch {
             await link.close()
             throw error
@@ -122,25 +118,13 @@ actor BlueZLink: Link {
         }
     }
 
-    /// Subscribes, by a socket of our own, or by calls where BlueZ gives none.
-    private func subscribe(_ endpoint: Endpoint, to object: BlueZCharacteristic) async throws(TransportError) {
-        do throws(BlueZError) {
-            let answer = try await central.request(
-                "AcquireNotify", at: object.path, [.properties([:])], of: device, limit: central.limits.subscription)
-            guard case .fileDescriptor(let socket) = answer.first else { throw .notSupported }
-            listen(to: socket, for: endpoint, object.path)
-            return
-        } catch {
-            switch error {
-            case .notSupported, .inProgress, .objectGone: break
-            default: throw await central.failure(error, during: .subscribe)
-            }
-        }
-        try await startNotify(endpoint, object.path)
-    }
-
-    private func startNotify(_ endpoint: Endpoint, _ path: DBusObjectPath) async throws(TransportError) {
-        listen(toValuesOf: path, for: endpoint)
+    /// Subscribes by `StartNotify`, whose values come as signals.
+    ///
+    /// Not by a socket: BlueZ 5.66 loses what comes before its answer to `AcquireNotify`, gives none where the device says
+    /// no, and dies where the connection ends meanwhile, or where a program ends its bus connection before its socket
+    /// (`NotificationTests` of the lab).
+    private func subscribe(_ endpoint: Endpoint, to path: DBusObjectPath) async throws(TransportError) {
+        listen(to: path, for: endpoint)
         do throws(BlueZError) {
             _ = try await central.request("StartNotify", at: path, of: device, limit: central.limits.subscription)
         } catch {
@@ -148,79 +132,44 @@ actor BlueZLink: Link {
         }
     }
 
-    private func listen(toValuesOf path: DBusObjectPath, for endpoint: Endpoint) {
+    // MARK: Hearing
+
+    private func listen(to path: DBusObjectPath, for endpoint: Endpoint) {
         let events = events
-        readers[endpoint] = .signals(path)
+        notifying.append(path)
         central.daemon.assumeIsolated { daemon in
             daemon.setNotified(path) { events.send(.notification($0, from: endpoint)) }
         }
     }
 
-    private func listen(to socket: FileDescriptor, for endpoint: Endpoint, _ path: DBusObjectPath) {
-        let watch = central.daemon.executor.watch(socket.number, for: .readable) { [weak self] _ in
-            self?.assumeIsolated { $0.receive(from: socket, for: endpoint, path) }
-        }
-        readers[endpoint] = .socket(socket, watch: watch)
-    }
-
-    // MARK: Hearing
-
     nonisolated func setReceiver(_ receiver: (@Sendable (LinkEvent) -> Void)?) {
         events.setReceiver(receiver)
-    }
-
-    private func receive(from socket: FileDescriptor, for endpoint: Endpoint, _ path: DBusObjectPath) {
-        guard !takeNotifications(from: socket, for: endpoint) else { return }
-        if case .socket(_, let watch) = readers.removeValue(forKey: endpoint) { central.daemon.executor.unwatch(watch) }
-        // The end of the connection; or BlueZ has only closed the socket (hbldh/bleak #1885).
-        central.daemon.executor.after(Self.newsLimit) { [weak self] in
-            self?.assumeIsolated { link in
-                guard !link.isOver else { return }
-                link.central.log?("BlueZ has closed the socket for notifications: subscribing without one")
-                Task {
-                    guard (try? await link.startNotify(endpoint, path)) == nil else { return }
-                    link.end()
-                }
-            }
-        }
-    }
-
-    /// Takes what there is in a socket; false at its end.
-    private func takeNotifications(from socket: FileDescriptor, for endpoint: Endpoint) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: Self.longestWrite)
-        while true {
-            let count = recv(socket.number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count > 0 {
-                events.send(.notification(Array(buffer[..<count]), from: endpoint))
-            } else if count == 0 {
-                return false
-            } else if errno != EINTR {
-                return errno == EAGAIN
-            }
-        }
     }
 
     /// The connection is over.
     private func end() {
         guard !isOver else { return }
-        // What came before the end is heard before it.
-        for (endpoint, reader) in readers {
-            if case .socket(let socket, _) = reader { _ = takeNotifications(from: socket, for: endpoint) }
-        }
         noteEnd(isEarly: begin.duration(to: .now) < Self.earlyLimit)
+        let notifying = notifying
         release()
         events.send(.disconnected)
+        // BlueZ would subscribe again by itself as soon as it is connected, and tell nobody when that is done.
+        Task { await stopNotifying(notifying) }
     }
 
     /// Gives back what BlueZ gave for the link. Harmless when it is over.
     func close() async {
         guard !isOver else { return }
-        let readers = readers
+        let notifying = notifying
         noteEnd(isEarly: false)
         release()
         events.send(.disconnected)
-        for case .signals(let path) in readers.values {
-            // The device hears of it with the end of the connection at the latest.
+        // The device hears of it with the end of the connection at the latest.
+        await stopNotifying(notifying)
+    }
+
+    private func stopNotifying(_ paths: [DBusObjectPath]) async {
+        for path in paths {
             _ = try? await central.call(
                 "StopNotify", of: BlueZInterface.characteristic, at: path, limit: .seconds(1))
         }
@@ -232,13 +181,8 @@ actor BlueZLink: Link {
 
     private func release() {
         isOver = true
-        for reader in readers.values {
-            switch reader {
-            case .socket(_, let watch): central.daemon.executor.unwatch(watch)
-            case .signals(let path): central.daemon.assumeIsolated { $0.setNotified(path, nil) }
-            }
-        }
-        readers = [:]
+        for path in notifying { central.daemon.assumeIsolated { $0.setNotified(path, nil) } }
+        notifying = []
         if let observer { central.daemon.assumeIsolated { $0.endObserving(observer) } }
         observer = nil
         // Its next try tells why.

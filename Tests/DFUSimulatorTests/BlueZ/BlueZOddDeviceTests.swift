@@ -169,18 +169,6 @@ import Testing
 
     // MARK: Sockets and writes
 
-    @Test("BLZ-12 the socket of notifications ends at once") func notifySocketEnds() async throws {
-        try await Self.run {
-            $0.endsNotifySockets = true
-        } _: { bench in
-            try await bench.connect()
-            let answer = try await bench.call("AcquireNotify", [.properties([:])], at: BlueZBench.reply)
-            guard case .fileDescriptor(let socket) = answer.first else { return #expect(Bool(false), "no socket") }
-            #expect(socket.receive() == [])
-            #expect(try await bench.refusal("StartNotify", at: BlueZBench.reply) == nil)
-        }
-    }
-
     @Test("BLZ-27 the socket for writing takes nothing for a while") func writeSocketPauses() async throws {
         var settings = BlueZBench.quickSettings
         settings.socketPauses = BlueZSettings.SocketPauses(after: 10, lasting: .milliseconds(20))

@@ -157,7 +157,7 @@ import Testing
     // MARK: Security
 
     @Test(arguments: [
-        ("ReadValue", BlueZBench.version), ("WriteValue", BlueZBench.command), ("AcquireNotify", BlueZBench.reply),
+        ("ReadValue", BlueZBench.version), ("WriteValue", BlueZBench.command),
     ])
     func refusesWhatWantsPairing(_ member: String, _ path: String) async throws {
         try await Self.run(DevicePairing()) { bench in

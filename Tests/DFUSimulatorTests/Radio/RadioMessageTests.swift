@@ -19,7 +19,7 @@ import Testing
                 #"{"device":"C0:FF:EE:00:00:01","do":"answer","id":7,"value":""}"#
             ),
             (
-                .answer(device: device, id: 7, .failure(.readNotPermitted)),
+                .answer(device: device, id: 7, .failure(.refused(.readNotPermitted))),
                 #"{"device":"C0:FF:EE:00:00:01","do":"answer","error":2,"id":7}"#
             ),
             (.disconnect(device: device), #"{"device":"C0:FF:EE:00:00:01","do":"disconnect"}"#),
@@ -72,6 +72,8 @@ import Testing
                 "written D fee1 10 255 3",
             #"{"event":"written","device":"D","characteristic":"FEE1","value":""}"#: "written D fee1 nil",
             #"{"event":"read","device":"D","characteristic":"2a26","id":4}"#: "read D 2a26 4",
+            #"{"event":"subscribed","device":"D","characteristic":"FEE2","isOn":true,"id":5}"#:
+                "subscribed D fee2 true 5",
             #"{"event":"connected","device":"D"}"#: "connected D",
             #"{"event":"disconnected","device":"D","reason":19}"#: "disconnected D",
             #"{"event":"failed","message":"no"}"#: "failed no",
@@ -87,6 +89,7 @@ import Testing
             #"{"event":"written","device":"D","characteristic":"x","value":""}"#,
             #"{"event":"written","device":"D","characteristic":"fee1","value":"0"}"#,
             #"{"event":"read","device":"D","id":1}"#,
+            #"{"event":"subscribed","device":"D","characteristic":"FEE2","id":5}"#,
             #"{"event":"danced","device":"D"}"#, #"{"event":"plugged","adapter":0.5}"#,
         ])
     func isNone(line: String) {
@@ -103,6 +106,8 @@ import Testing
             let bytes = value.map { " \($0)" }.joined()
             return "written \(device) \(short(characteristic))\(bytes) " + (id.map(String.init) ?? "nil")
         case .read(let device, let characteristic, let id): return "read \(device) \(short(characteristic)) \(id)"
+        case .subscribed(let device, let characteristic, let isOn, let id):
+            return "subscribed \(device) \(short(characteristic)) \(isOn) \(id)"
         case .linkLost(let device): return "linkLost \(device)"
         case .plugged(let adapter): return "plugged \(adapter)"
         case .unplugged(let adapter): return "unplugged \(adapter)"

@@ -56,6 +56,7 @@ import Testing
             (bluez + "InvalidOffset", "Invalid Offset", .attribute(0x07)),
             (bluez + "InvalidValueLength", "Invalid Length", .attribute(0x0D)),
             (bluez + "InvalidArguments", "Invalid Length", .attribute(0x0D)),
+            (bluez + "InvalidArguments", "Invalid offset", .attribute(0x07)),
             (
                 bluez + "InvalidArguments", "Invalid arguments in method call",
                 .other("Invalid arguments in method call")

@@ -22,16 +22,19 @@ import Testing
     }
 
     /// Opens a transport and connects.
-    private static func connect() async throws -> any Peripheral {
+    private static func connect(_ limits: BlueZLimits = BlueZLimits()) async throws -> any Peripheral {
         var options = BlueZTransport.Options()
         options.busAddress = try #require(PrivateBus.current).address
+        options.limits = limits
         options.limits.settling = .milliseconds(50)
         return try await BlueZTransport(options).connect(to: "C0:11:22:33:44:50", timeout: .seconds(30))
     }
 
     /// A connection, made without trouble.
-    private static func connection(by bluez: ScriptedBlueZ) async throws -> any Peripheral {
-        async let peripheral = connect()
+    private static func connection(
+        by bluez: ScriptedBlueZ, _ limits: BlueZLimits = BlueZLimits()
+    ) async throws -> any Peripheral {
+        async let peripheral = connect(limits)
         try await bluez.answer("GetManagedObjects", BlueZSample.managed(objects))
         let call = try await bluez.call("Connect")
         try await bluez.tell(
@@ -129,26 +132,11 @@ import Testing
         withExtendedLifetime(bluez) {}
     }
 
-    @Test("BLZ-12 what is notified before the subscription is answered is heard, by a socket", .privateBus)
-    func earlyRecord() async throws {
-        let bluez = try await ScriptedBlueZ()
-        let peripheral = try await Self.connection(by: bluez)
-        async let opened = peripheral.openLink([.reply: Self.binding(0xFF01, .notify)])
-        let call = try await bluez.call("AcquireNotify")
-        let pair = DescriptorPair()
-        pair.near.write("V")
-        try await bluez.connection.answer(call, with: [.fileDescriptor(pair.far), .uint16(247)])
-        let link = try await opened
-        #expect(await Self.firstEvent(of: link) == .notification([0x56], from: .reply))
-    }
-
-    @Test("BLZ-12 what is notified before the subscription is answered is heard, by signals", .privateBus)
+    @Test("BLZ-12 what is notified before the subscription is answered is heard", .privateBus)
     func earlySignal() async throws {
         let bluez = try await ScriptedBlueZ()
         let peripheral = try await Self.connection(by: bluez)
         async let opened = peripheral.openLink([.reply: Self.binding(0xFF01, .notify)])
-        try await bluez.refuse(
-            DBusError(name: "org.bluez.Error.NotSupported", message: "Operation is not supported"))
         let call = try await bluez.call("StartNotify")
         try await bluez.tell(Self.reply, BlueZInterface.characteristic, ["Value": .bytes([0x56, 1])])
         try await bluez.connection.answer(call)
@@ -163,8 +151,6 @@ import Testing
         async let opened = peripheral.openLink([
             .command: Self.binding(0xFF02, .write), .reply: Self.binding(0xFF01, .notify),
         ])
-        try await bluez.refuse(
-            DBusError(name: "org.bluez.Error.NotSupported", message: "Operation is not supported"))
         try await bluez.answer("StartNotify", [])
         let link = try await opened
         let heard = Locked<[LinkEvent]>([])
@@ -175,6 +161,64 @@ import Testing
         try await bluez.connection.answer(call)
         try await written
         #expect(heard.withLock { $0 } == [.notification([0x56, 1], from: .reply)])
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
+    }
+
+    // MARK: What becomes of requests
+
+    private static let unlikely = DBusError(
+        name: "org.bluez.Error.Failed", message: "Operation failed with ATT error: 0x0e")
+
+    /// What a write becomes that BlueZ answers with its word for all that is not answered.
+    private static func failure(_ limits: BlueZLimits, isOver: Bool = false) async throws -> TransportError? {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await connection(by: bluez, limits)
+        let link = try await peripheral.openLink([.command: binding(0xFF02, .write)])
+        async let written: Void = link.write([1], to: .command)
+        let call = try await bluez.call("WriteValue")
+        try await bluez.connection.answer(call, with: unlikely)
+        if isOver { try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(false)]) }
+        do {
+            try await written
+            return nil
+        } catch {
+            return error as? TransportError
+        }
+    }
+
+    @Test("BLZ-14 a request that the end of the connection leaves open is no refusal", .privateBus)
+    func lostRequest() async throws {
+        var limits = BlueZLimits()
+        limits.news = .seconds(20)
+        #expect(try await Self.failure(limits, isOver: true)?.code == .disconnected)
+    }
+
+    @Test("a request that the device leaves open is no refusal", .privateBus) func unansweredRequest() async throws {
+        var limits = BlueZLimits()
+        limits.answer = .zero
+        #expect(try await Self.failure(limits)?.code == .timeout)
+    }
+
+    @Test("an error that the device answers with is its own where the connection goes on", .privateBus)
+    func unlikelyError() async throws {
+        var limits = BlueZLimits()
+        limits.news = .milliseconds(10)
+        let failure = try await Self.failure(limits)
+        #expect(failure?.code == .attributeError)
+        #expect(failure?.attCode == 0x0E)
+    }
+
+    @Test("a subscription ends with its connection, so that the next one is the device's word", .privateBus)
+    func endsSubscriptions() async throws {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await Self.connection(by: bluez)
+        async let opened = peripheral.openLink([.reply: Self.binding(0xFF01, .notify)])
+        try await bluez.answer("StartNotify", [])
+        let link = try await opened
+        try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(false)])
+        try await bluez.answer("StopNotify", [])
+        #expect(await Self.firstEvent(of: link) == .disconnected)
         // As long as it is held, it has its name.
         withExtendedLifetime(bluez) {}
     }

@@ -217,7 +217,9 @@ extension AirBench {
     fileprivate func waitForSubscription() async throws {
         try await wait { tree in
             tree.devices().flatMap { tree.services(of: $0.path) }.flatMap { tree.characteristics(of: $0.path) }
-                .contains { $0.isNotifyAcquired }
+                .contains {
+                    tree.properties(of: BlueZInterface.characteristic, at: $0.path)?["Notifying"] == .boolean(true)
+                }
         }
     }
 

@@ -2,7 +2,7 @@
 import asyncio
 import itertools
 
-from bumble import att, gatt_server, hci, keys, pairing
+from bumble import att, gatt, hci, keys, pairing
 from bumble.core import AdvertisingData, UUID
 from bumble.device import Device, DeviceConfiguration
 from bumble.gatt import Characteristic, CharacteristicValue, Service
@@ -70,7 +70,8 @@ class CarriedDevice:
         delegate = Pairing(demand or {'refuses': True})
         self.device.pairing_config_factory = lambda connection: pairing.PairingConfig(
             mitm=delegate.io_capability != pairing.PairingDelegate.NO_OUTPUT_NO_INPUT, delegate=delegate)
-        self.characteristics = {}
+        # Each with its UUID as it was told; more than one service may have the same.
+        self.characteristics = []
         self.device.add_services([self.service(service, demand) for service in description['services']])
         server = self.device.gatt_server
         server.max_mtu = radio.get('mtu', 247)
@@ -103,9 +104,7 @@ class CarriedDevice:
         made = Characteristic(
             UUID(uuid), Characteristic.Properties(description['properties']), permissions,
             CharacteristicValue(read=read, write=write))
-        made.on(made.EVENT_SUBSCRIPTION, lambda _, notifies, indicates: self.tell_subscription(
-            uuid, notifies, indicates))
-        self.characteristics[uuid] = made
+        self.characteristics.append((uuid, made))
         return made
 
     async def start(self):
@@ -145,31 +144,48 @@ class CarriedDevice:
         self.tell('disconnected', device=self.name, reason=reason)
         asyncio.get_running_loop().create_task(self.advertise())
 
-    def tell_subscription(self, uuid, notifies, indicates):
-        self.tell('subscribed', device=self.name, characteristic=uuid, value=int(notifies) + 2 * int(indicates))
-
     def carried(self, handle):
-        """The UUID of a characteristic that is written at this handle, where it is one of the device's."""
-        return next((uuid for uuid, made in self.characteristics.items() if made.handle == handle), None)
+        """The UUID and characteristic that is written at this handle, where it is one of the device's."""
+        return next((each for each in self.characteristics if each[1].handle == handle), (None, None))
 
-    def is_allowed(self, uuid, connection):
-        needs = self.characteristics[uuid].permissions & Characteristic.WRITE_REQUIRES_ENCRYPTION
+    def configured(self, handle):
+        """The UUID and characteristic that is subscribed to at this handle, where it is one of the device's."""
+        attribute = self.device.gatt_server.get_attribute(handle)
+        if attribute is None or attribute.type != gatt.GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR:
+            return None, None
+        return next((each for each in self.characteristics
+                     if each[1].handle < handle <= each[1].end_group_handle), (None, None))
+
+    def is_allowed(self, made, connection):
+        needs = made.permissions & Characteristic.WRITE_REQUIRES_ENCRYPTION
         return not needs or connection.encryption
 
     def on_write_command(self, connection, request):
-        uuid = self.carried(request.attribute_handle)
-        if uuid is None:
+        uuid, made = self.carried(request.attribute_handle)
+        if made is None:
             return self.write_others[1](connection, request)
-        if self.is_allowed(uuid, connection):
+        if self.is_allowed(made, connection):
             self.tell('written', device=self.name, characteristic=uuid, value=request.attribute_value.hex())
 
     def on_write_request(self, connection, request):
-        uuid = self.carried(request.attribute_handle)
-        if uuid is None:
+        uuid, made = self.configured(request.attribute_handle)
+        if made:
+            return self.subscribe(connection, request, uuid, made)
+        uuid, made = self.carried(request.attribute_handle)
+        if made is None:
             return self.write_others[0](connection, request)
-        if not self.is_allowed(uuid, connection):
+        if not self.is_allowed(made, connection):
             return self.respond(connection, request, att.ErrorCode.INSUFFICIENT_AUTHENTICATION)
-        answer = self.ask('written', characteristic=uuid, value=request.attribute_value.hex())
+        self.respond_later(connection, request, self.ask(
+            'written', characteristic=uuid, value=request.attribute_value.hex()))
+
+    def subscribe(self, connection, request, uuid, made):
+        """Before it is answered, so that the device can notify before its answer."""
+        self.device.gatt_server.write_cccd(connection, made, request.attribute_value)
+        self.respond_later(connection, request, self.ask(
+            'subscribed', characteristic=uuid, isOn=any(request.attribute_value)))
+
+    def respond_later(self, connection, request, answer):
         answer.add_done_callback(lambda done: done.cancelled() or self.respond(
             connection, request, done.exception() and done.exception().error_code))
 
@@ -201,14 +217,16 @@ class CarriedDevice:
         """Notifies or indicates, as the host has asked for; without a subscription nothing is sent."""
         if self.connection is None:
             return
-        server, made = self.device.gatt_server, self.characteristics[uuid]
-        subscription = (server.subscribers.get(self.connection) or {}).get(made.handle, b'\0\0')
+        server = self.device.gatt_server
+        subscriptions = server.subscribers.get(self.connection) or {}
         value = value[:self.connection.att_mtu - 3]
-        if subscription[0] & 1:
-            server.send_gatt_pdu(self.connection, bytes(att.ATT_Handle_Value_Notification(
-                attribute_handle=made.handle, attribute_value=value)))
-        elif subscription[0] & 2:
-            asyncio.get_running_loop().create_task(server.indicate_subscriber(self.connection, made, value))
+        for made in [made for each, made in self.characteristics if each == uuid]:
+            subscription = subscriptions.get(made.handle, b'\0\0')
+            if subscription[0] & 1:
+                server.send_gatt_pdu(self.connection, bytes(att.ATT_Handle_Value_Notification(
+                    attribute_handle=made.handle, attribute_value=value)))
+            elif subscription[0] & 2:
+                asyncio.get_running_loop().create_task(server.indicate_subscriber(self.connection, made, value))
 
     def disconnect(self):
         if self.connection:
