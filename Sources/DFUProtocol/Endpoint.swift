@@ -7,4 +7,10 @@ public enum Endpoint: String, Sendable, Hashable, Codable {
     case command
     /// Block-ack: where the device's frames come from. A device may use one characteristic for both.
     case reply
+    /// Secure DFU: where requests go, and answers come from.
+    case controlPoint
+    /// Secure DFU: where the init packet and the firmware go.
+    case packet
+    /// Secure DFU: where an application is sent into its bootloader, and answers.
+    case buttonless
 }
