@@ -118,6 +118,9 @@ extension BlockAck {
                 return heard(bytes)
             case .notification(let bytes, from: .command):
                 return drop(bytes, "from the command's characteristic")
+            case .notification(_, from: .controlPoint), .notification(_, from: .packet),
+                .notification(_, from: .buttonless):
+                preconditionFailure("no other protocol's endpoint is open")
             case .written:
                 return written()
             case .writeFailed(let failure):
