@@ -50,13 +50,14 @@ class Band:
 
 def run(command):
     """What a command prints, and its CPU seconds."""
-    with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         output.seek(0)
         text = output.read()
-    if status != 0:
-        sys.exit(f"{' '.join(command)} ended with {status}: {text}")
+        if status != 0:
+            errors.seek(0)
+            sys.exit(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}: {text}{errors.read()}")
     return text, usage.ru_utime + usage.ru_stime
 
 
@@ -80,19 +81,21 @@ def transfer_seconds(text):
         clock = line["time"].split("T")[1].rstrip("Z").split(":")
         return int(clock[0]) * 3600 + int(clock[1]) * 60 + float(clock[2])
     lines = [json.loads(line) for line in text.splitlines()]
-    phases = {line["phase"]: seconds(line) for line in lines if line["event"] == "phase"}
-    return (phases["confirm"] - phases["check"]) % 86400
+    begin = next(seconds(line) for line in lines if line.get("phase") == "check")
+    end = next(seconds(line) for line in lines if line.get("fraction") == 1)
+    return (end - begin) % 86400
 
 
 def record(dfu, package, frames, folder):
     """Writes down what dfu and the band say to each other."""
-    log = os.path.join(folder, "log")
-    run([dfu, "flash", package, "--device", ADDRESS, "--gap", "0", "--no-verify", "--log", log])
-    with open(log) as source, open(frames, "w") as target:
-        for line in source:
-            for arrow in ("->", "<-"):
-                if f": {arrow} " in line:
-                    target.write(f"{arrow} {line.split()[-1]}\n")
+    # A log is added to: one of its own for each link.
+    with tempfile.NamedTemporaryFile("r", dir=folder) as log:
+        run([dfu, "flash", package, "--device", ADDRESS, "--gap", "0", "--no-verify", "--log", log.name])
+        with open(frames, "w") as target:
+            for line in log:
+                for arrow in ("->", "<-"):
+                    if f": {arrow} " in line:
+                        target.write(f"{arrow} {line.split()[-1]}\n")
 
 
 def bound(frames, interval, packets):
