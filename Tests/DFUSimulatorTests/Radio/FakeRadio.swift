@@ -49,8 +49,11 @@ final class FakeRadio: Sendable {
         precondition(count == text.utf8.count, "\(line) cannot be said")
     }
 
-    /// Goes away.
+    /// Goes away, also where a program that another test has started meanwhile holds the connection open.
     func close() {
-        connection.withLock { $0 = nil }
+        connection.withLock {
+            if let number = $0?.number { shutdown(number, Int32(SHUT_RDWR)) }
+            $0 = nil
+        }
     }
 }
