@@ -14,6 +14,8 @@ TEST := swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addpref
 # The address sanitizer keeps memory for each thread that there was, which a soak would count.
 UNFIT := $(if $(filter address,$(SANITIZE)),--skip Soak)
 TEST_PROGRAM := $(SCRATCH)/debug/dfuPackageTests.xctest
+# Suites that wait for what is said to them by a bus, a socket or a clock.
+REAL_TIME := BlueZ DBus EmulatedRadio PollExecutor
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
 .PHONY: demo test lab lab-test build-packages test-packages release install example lint format fuzz fuzz-check clean
@@ -31,8 +33,8 @@ test-packages:
 
 # In turns: what waits for a bus or for child processes in real time would starve beside the rest on two cores.
 test: build-packages test-packages
-	$(TEST) --skip BlueZ --skip DBus --skip PollExecutor --skip dfuTests
-	$(TEST) --skip-build --filter BlueZ --filter DBus --filter PollExecutor --skip dfuTests $(UNFIT)
+	$(TEST) $(addprefix --skip ,$(REAL_TIME)) --skip dfuTests
+	$(TEST) --skip-build $(addprefix --filter ,$(REAL_TIME)) --skip dfuTests $(UNFIT)
 	$(TEST) --skip-build --filter dfuTests
 ifeq ($(SANITIZE),)
 	Tests/lab/test --where-possible $(TEST_PROGRAM)
