@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `dfu flash` over a bus with a simulated BlueZ on it.
-@Suite(.timeLimit(.minutes(1))) struct FlashOnAirTests {
+@Suite(.timeLimit(.minutes(5))) struct FlashOnAirTests {
     private static let first = "C0:FF:EE:00:44:50"
     private static let second = "C0:FF:EE:01:44:50"
     private let bench: FlashBench

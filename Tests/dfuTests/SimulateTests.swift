@@ -7,7 +7,7 @@ import Testing
 @testable import dfu
 
 /// `dfu simulate`, each with a bus of its own, in real time.
-@Suite(.timeLimit(.minutes(1))) struct SimulateTests {
+@Suite(.timeLimit(.minutes(5))) struct SimulateTests {
     private static let ready = "C0:FF:EE:00:00:01: Band (sim:band)"
 
     private static func program(_ arguments: String..., environment: [String] = BuiltProgram.environment)

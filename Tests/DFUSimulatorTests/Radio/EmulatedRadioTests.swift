@@ -5,7 +5,7 @@ import Testing
 @testable import DFUSimulator
 
 /// What is said to a radio, and what becomes of what it says.
-@Suite(.timeLimit(.minutes(1))) struct EmulatedRadioTests {
+@Suite(.timeLimit(.minutes(5))) struct EmulatedRadioTests {
     private static let address = "C0:FF:EE:00:00:10"
     private static let device = #""device":"C0:FF:EE:00:00:10""#
     private static let command = device + #","characteristic":"abc1""#
