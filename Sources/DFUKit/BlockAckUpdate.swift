@@ -19,6 +19,8 @@ final class BlockAckUpdate {
     private var checkpoint: Checkpoint
     private var peripheral: (any Peripheral)?
     private var link: (any Link)?
+    /// Held to the end: no other program is to get in while the device is away.
+    private var reservation: DeviceReservation?
     private(set) var versionBefore: String?
     /// Whether the device has shown, or somebody vouches, that it speaks block-ack.
     private(set) var isProven = false
@@ -105,9 +107,18 @@ extension BlockAckUpdate {
     /// Between two tries to connect.
     private static let connectPause = Duration.milliseconds(300)
 
+    private func reserve() async throws(UpdateError) {
+        do throws(TransportError) {
+            reservation = try await transport.reserve(device)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// Connects, trying again where the device was heard.
     private func connect(phase: Phase) async throws(UpdateError) {
         teller.enter(phase)
+        if reservation == nil { try await reserve() }
         let limit = phase == .reconnect ? parameters.limits.reconnect : updater.options.connectLimit
         var retriesLeft = updater.options.connectRetries
         while true {

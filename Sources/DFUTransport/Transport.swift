@@ -17,10 +17,16 @@ public protocol Transport: Sendable {
         to device: String, asking parameters: ConnectionParameters?, timeout: Duration
     ) async throws(TransportError) -> any Peripheral
 
+    /// Has a device to oneself, over all connections that are made to it and lost, as long as what is returned is held; nil
+    /// where the transport is nobody else's anyway.
+    ///
+    /// - Throws: `environment` where another program has it.
+    func reserve(_ device: String) async throws(TransportError) -> DeviceReservation?
+
     /// Drops what is remembered of a device's services, which may be out of date, and ends the connection to it: the next
     /// one learns them anew.
     ///
-    /// - Throws: `cancelled`.
+    /// - Throws: `environment` where another program has the device, `cancelled`.
     func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory
 }
 
@@ -41,6 +47,9 @@ extension Transport {
     ) async throws(TransportError) -> any Peripheral {
         try await connect(to: device, timeout: timeout)
     }
+
+    /// There are no others.
+    public func reserve(_ device: String) async throws(TransportError) -> DeviceReservation? { nil }
 
     /// Nothing is remembered.
     public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory { .none }

@@ -202,6 +202,50 @@ import Testing
         #expect(update.warnings.map(\.reason) == ["connectedAlready"])
     }
 
+    @Test("a device is its update's alone, while it restarts too") func reserved() async throws {
+        let bus = Locked("")
+        var scene = BlueZScene()
+        scene.prepare = { stage in
+            let answer = try await stage.connection.call(
+                .call(
+                    "GetId", of: DBusConnection.busName, at: DBusConnection.busPath,
+                    destination: DBusConnection.busName))
+            guard case .string(let id) = answer.body.first else { preconditionFailure("a bus without an ID") }
+            bus.withLock { $0 = id }
+        }
+        let reserve = { @Sendable () throws(TransportError) in
+            try DeviceReservation(of: Band().address, on: bus.withLock(\.self))
+        }
+        let refusals = Locked<[Phase: TransportError.Code]>([:])
+        let update = try await update(in: scene, during: { progress, _ in
+            do throws(TransportError) {
+                _ = try reserve()
+            } catch {
+                refusals.withLock { $0[progress.phase] = error.code }
+            }
+        })
+        expectGood(update)
+        #expect(refusals.withLock(\.self)[.reconnect] == .environment)
+        #expect(throws: Never.self, "nobody has it any more") { try reserve() }
+    }
+
+    @Test("two transports: one has the device, and the other one when it is disconnected") func takesTurns() async throws
+    {
+        try await BlueZStage.run(devices: [AdvertisedDevice(Band())]) { stage in
+            let (one, other) = (try await stage.transport(), try await stage.transport())
+            let peripheral = try await one.connect(to: Band().address, timeout: .seconds(30))
+            let refusal = TransportError(
+                .environment, message: "another dfu on this machine is using this device; wait until it ends, or end it")
+            await #expect(throws: refusal) { try await other.connect(to: Band().address, timeout: .seconds(30)) }
+            await #expect(throws: refusal) { try await other.forgetServices(of: Band().address) }
+            #expect(await peripheral.services.isEmpty == false, "it is connected still")
+            await peripheral.disconnect()
+            await #expect(throws: Never.self) {
+                try await other.connect(to: Band().address, timeout: .seconds(30)).disconnect()
+            }
+        }
+    }
+
     @Test("BLZ-23 keys that no longer fit: three rounds, and the bond stays") func lostKeys() async throws {
         var scene = BlueZScene()
         scene.settings.lostKeysDelay = .milliseconds(20)
@@ -257,7 +301,7 @@ import Testing
 
     @Test("BLZ-09 a stale table is dropped, once, and the device's true one is learnt") func staleTable() async throws {
         let band = Band()
-        try await BlueZStage.run(devices: [AdvertisedDevice(JumpedBand(band))]) {
+        try await BlueZStage.run(devices: [AdvertisedDevice(JumpedBand(band), name: "Band")]) {
             [package = Package.bin(image)] stage in
             let transport = try await stage.transport()
             // BlueZ takes up what the device was before.
@@ -272,6 +316,24 @@ import Testing
                 try await updater.update(band.address, with: package).verdict
             }
             #expect(verdict == .accepted(because: "whether it runs was not looked at"))
+            #expect(calls.count { $0.member == "RemoveDevice" } == 1)
+        }
+    }
+
+    @Test("BLZ-09 a stale table of a device without a name stays, and that is the end") func staleTableWithoutAName()
+        async throws
+    {
+        let band = Band()
+        try await BlueZStage.run(devices: [AdvertisedDevice(JumpedBand(band))]) {
+            [package = Package.bin(image)] stage in
+            let transport = try await stage.transport()
+            try await transport.connect(to: band.address, timeout: .seconds(30)).disconnect()
+            let (error, calls) = try await stage.noteCalls {
+                await #expect(throws: UpdateError.self) {
+                    try await Updater(transport: transport).update(band.address, with: package)
+                }
+            }
+            #expect(error?.reason == "noKnownService")
             #expect(calls.count { $0.member == "RemoveDevice" } == 1)
         }
     }

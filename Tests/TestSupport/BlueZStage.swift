@@ -86,6 +86,7 @@ extension BlueZSettings {
         var settings = BlueZSettings()
         settings.radio = settings.radio.quick
         settings.disconnectDelay = .zero
+        settings.pairingTimeout = .milliseconds(50)
         return settings
     }
 }

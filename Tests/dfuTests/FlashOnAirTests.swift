@@ -166,6 +166,27 @@ import Testing
         }
     }
 
+    @Test func aDeviceThatAnotherDfuIsUsingIsLeftToIt() async throws {
+        try await BlueZStage.run(devices: [Self.band()]) { stage in
+            let peripheral = try await stage.transport().connect(to: Self.first, timeout: .seconds(30))
+            let inUse = "another dfu on this machine is using this device; wait until it ends, or end it"
+            #expect(await flash(stage) == .failed(69, "dfu: \(Self.first): connect: \(inUse)"))
+            for verb in ["read 180A/2A26", "forget"] {
+                var program = bench.program(over: stage.bus, on: [], [])
+                let words = verb.split(separator: " ").map(String.init)
+                program.arguments = [words[0], Self.first] + words.dropFirst()
+                let outcome = await program.outcome()
+                #expect(outcome.status == 69)
+                #expect(outcome.errors.hasSuffix(inUse + "\n"))
+            }
+            #expect(
+                try await peripheral.read(BluetoothUUID(short: 0x2A26), of: BluetoothUUID(short: 0x180A))
+                    == Array("1.0.0".utf8))
+            await peripheral.disconnect()
+            #expect(await flash(stage) == Self.updated(Self.first))
+        }
+    }
+
     @Test func jsonNamesTheUnitAsAskedAndTheAddress() async throws {
         try await BlueZStage.run(devices: [Self.band()]) { stage in
             let events = try await flash(stage, on: ["Band"], ["--scan-timeout", "1", "--json"]).events()

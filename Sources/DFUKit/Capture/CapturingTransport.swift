@@ -34,6 +34,10 @@ package struct CapturingTransport: Transport {
         }
     }
 
+    package func reserve(_ device: String) async throws(TransportError) -> DeviceReservation? {
+        try await transport.reserve(device)
+    }
+
     package func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory {
         try await transport.forgetServices(of: device)
     }

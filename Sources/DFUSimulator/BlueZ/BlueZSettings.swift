@@ -11,6 +11,9 @@ package struct BlueZSettings: Sendable, Hashable {
     package var disconnectDelay = Duration.seconds(2)
     /// How long a connection lasts to a device that has lost its keys.
     package var lostKeysDelay = Duration.milliseconds(200)
+    /// How long a device is kept waiting whose pairing this side has not agreed to (`SMP_TIMEOUT` of the kernel's
+    /// net/bluetooth/smp.c).
+    package var pairingTimeout = Duration.seconds(30)
     /// How long after the services are resolved the property MTU, 23 until then, has its true value; nil: at once.
     package var mtuDelay: Duration?
     /// Whether there is a property MTU (since BlueZ 5.62).

@@ -180,6 +180,8 @@ extension SimulatedBlueZ {
     func remove(_ device: DBusObjectPath) {
         drop(device)
         storage[device] = nil
+        // Its file is not written anew where nothing is left in it (`device_remove_stored` in src/device.c).
+        cachedServices[device] = advertised(device)?.name == nil ? devices[device]?.layout.services : nil
         cancel(devices.removeValue(forKey: device)?.disappearance)
         for path in characteristics.keys where path.isAtOrBelow(device) { release(path) }
         tree.remove(device).forEach(tell)

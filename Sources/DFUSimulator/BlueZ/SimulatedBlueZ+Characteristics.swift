@@ -49,8 +49,8 @@ extension SimulatedBlueZ {
         characteristics[path]?.read = Characteristic.Read(offset: options.offset, calls: [call])
         Task {
             let result = await request(.read(characteristic.declared.uuid), to: path, over: link)
-            // Where the characteristic is gone the calls have been answered.
-            guard let read = characteristics[path]?.read.take() else { return }
+            // Where the characteristic is gone the calls have been answered, or never will be.
+            guard let result, let read = characteristics[path]?.read.take() else { return }
             switch result {
             case .success(let bytes) where Int(read.offset) <= bytes.count:
                 let value = DBusValue.bytes(Array(bytes.dropFirst(Int(read.offset))))
@@ -90,6 +90,7 @@ extension SimulatedBlueZ {
                 switch result {
                 case .success: answer(call)
                 case .failure(let error): refuse(call, BlueZError.request(error))
+                case nil: break
                 }
             }
         case .command:
@@ -112,16 +113,19 @@ extension SimulatedBlueZ {
         return (try? link.station.send(bytes, to: characteristic.declared.uuid, on: link.number)) != nil
     }
 
+    /// What a device answers to a request; nil where BlueZ never tells.
     private func request(
         _ request: SimulatedConnection.Request, to path: DBusObjectPath,
         over link: (station: SimulatedStation, number: Int)
-    ) async -> SimulatedConnection.Answer {
+    ) async -> SimulatedConnection.Answer? {
         do {
             if let device = characteristics[path]?.device, isProtected(path) {
                 // The device refuses. BlueZ raises the security by itself, and repeats the request
                 // (`handle_error_rsp` in its src/shared/att.c).
                 _ = try await link.station.request(.discover, on: link.number)
-                guard await isSecured(device) else { return .failure(.insufficientAuthentication) }
+                guard await isSecured(device) else {
+                    return devices[device].map { _ in .failure(TransportError(.disconnected, message: "")) }
+                }
             }
             return .success(try await link.station.request(request, on: link.number))
         } catch {
@@ -189,6 +193,7 @@ extension SimulatedBlueZ {
                 }
                 completion(self, nil)
             case .failure(let error): completion(self, BlueZError.request(error))
+            case nil: break
             }
         }
     }

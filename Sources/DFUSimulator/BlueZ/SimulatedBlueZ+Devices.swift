@@ -93,7 +93,11 @@ extension SimulatedBlueZ {
         if let stored, stored.isPaired, !stored.keysFit {
             // The call is still waiting for the encryption, which fails and takes the connection with it.
             after(settings.lostKeysDelay) { blueZ in
-                if blueZ.devices[path]?.link?.number == number { blueZ.drop(path) }
+                guard blueZ.devices[path]?.link?.number == number else { return }
+                let attempt = blueZ.devices[path]?.attempt.take()
+                blueZ.drop(path)
+                blueZ.devices[path]?.attempt = attempt
+                blueZ.failToConnect(to: path, "le-connection-abort-by-local")
             }
             return
         }
@@ -186,10 +190,12 @@ extension SimulatedBlueZ {
             if let cached = known.services.first(where: { $0.isTaken(for: service) }) {
                 services.append(cached)
             } else {
+                let service = cachedServices[path]?.first { $0.isTaken(for: service) } ?? service
                 services.append(service)
                 show(service, of: path)
             }
         }
+        cachedServices[path] = nil
         devices[path]?.layout.services = services
     }
 

@@ -89,8 +89,21 @@ extension SimulatedBlueZ {
         guard let number = devices[path]?.pairing?.number, let link = devices[path]?.link else { return }
         Task {
             let end = await outcome(of: number, with: path, over: link.number)
-            if devices[path]?.pairing?.number == number { finishPairing(with: path, end) }
+            guard let pairing = devices[path]?.pairing, pairing.number == number else { return }
+            guard end != .paired, pairing.call == nil else { return finishPairing(with: path, end) }
+            // A device that says no ends the connection; after a no on this side, or nothing, nobody does.
+            if advertised(path)?.pairing?.refusal != nil { return drop(path) }
+            after(settings.pairingTimeout) { blueZ in
+                if blueZ.devices[path]?.pairing?.number == number { blueZ.abandon(path) }
+            }
         }
+    }
+
+    /// Forgets a device that waits for its pairing, and tells neither whoever waits for an answer nor that it is disconnected.
+    private func abandon(_ path: DBusObjectPath) {
+        forget(path)
+        storage[path] = nil
+        tree.remove(path).forEach(tell)
     }
 
     private func outcome(of number: Int, with path: DBusObjectPath, over link: Int) async -> PairingEnd {
@@ -161,12 +174,5 @@ extension SimulatedBlueZ {
         guard devices[path]?.link?.isResolved == true, storage[path]?.isPaired == true else { return }
         tell(tree.set(["Paired": .boolean(true)], of: .device, at: path))
         if let call = devices[path]?.link?.pairCall.take() { answer(call) }
-    }
-}
-
-extension TransportError {
-    /// Bluetooth Core 5.4, volume 3, part F, 3.4.1.1.
-    static var insufficientAuthentication: TransportError {
-        TransportError(.attributeError, attCode: 0x05, message: "The device wants to be paired for this.")
     }
 }

@@ -143,7 +143,7 @@ extension SimulatedBlueZ {
     }
 
     /// Lets go of a device without telling anybody of it.
-    private func forget(_ path: DBusObjectPath) {
+    func forget(_ path: DBusObjectPath) {
         guard let device = devices.removeValue(forKey: path) else { return }
         cancel(device.disappearance)
         cancel(device.attempt?.timer)

@@ -108,6 +108,8 @@ package actor SimulatedBlueZ {
     nonisolated let arrivals: ArrivalCounter
     var neighbours: [Neighbour]
     var storage: [DBusObjectPath: StoredDevice] = [:]
+    /// The services that stay of devices that were removed (`/var/lib/bluetooth/…/cache`).
+    var cachedServices: [DBusObjectPath: [GATTLayout.Service]] = [:]
     /// The default one first.
     var agents: [Agent] = []
     var lastPairing = 0

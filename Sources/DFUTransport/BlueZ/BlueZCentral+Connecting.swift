@@ -11,6 +11,7 @@ extension BlueZCentral {
     func connect(
         to address: String, asking parameters: ConnectionParameters?, before deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> BlueZPeripheral {
+        let reservation = try await reserve(address)
         guard earlyLosses[address, default: 0] < Self.mostEarlyLosses else {
             earlyLosses[address] = nil
             throw TransportError(
@@ -34,7 +35,7 @@ extension BlueZCentral {
                 throw error
             }
             return BlueZPeripheral(
-                central: self, path: path, address: address, wasConnected: isHeldByOthers,
+                central: self, path: path, address: address, reservation, wasConnected: isHeldByOthers,
                 unmetParameters: parameterLoader.takeRefusal())
         }
         throw TransportError(
@@ -91,9 +92,13 @@ extension BlueZCentral {
     }
 
     private func connectOnce(_ path: DBusObjectPath, within limit: Duration) async throws(TransportError) -> Bool {
+        // It may be over before BlueZ answers.
+        let wasShown = Locked(false)
         do throws(BlueZError) {
             _ = try await call("Connect", of: BlueZInterface.device, at: path, limit: limit) { tree in
-                tree.device(at: path) != nil
+                guard let device = tree.device(at: path) else { return false }
+                if device.isConnected { wasShown.withLock { $0 = true } }
+                return true
             }
             return true
         } catch {
@@ -117,9 +122,12 @@ extension BlueZCentral {
                 log?("BlueZ says that connecting failed (\(error.text)), and shows a connection: it is used")
                 return true
             }
-            // The text that BlueZ has for keys that do not fit, too: it gives up while the link is encrypted.
-            if case .classicLink = error, let device = tree.device(at: path) {
+            // BlueZ has these texts for keys that do not fit, too: the device ends the connection when it is to be encrypted.
+            switch error {
+            case .connectAborted, .classicLink:
+                guard wasShown.withLock(\.self), let device = tree.device(at: path) else { break }
                 noteEnd(of: device.address, at: path, isEarly: true)
+            default: break
             }
             throw TransportError(error, during: .connect)
         }
@@ -127,18 +135,28 @@ extension BlueZCentral {
 
     /// Calls a method that a connected device has to answer.
     ///
-    /// - Throws: `notConnected` as soon as the connection is over, `timedOut` where the device does not answer, and else what
-    ///   BlueZ answered.
+    /// - Throws: `notConnected` as soon as the connection is over, `notPaired` where it waited for a pairing until then,
+    ///   `timedOut` where the device does not answer, and else what BlueZ answered.
     func request(
         _ member: String, at path: DBusObjectPath, _ body: [DBusValue] = [], of device: DBusObjectPath, limit: Duration
     ) async throws(BlueZError) -> [DBusValue] {
         let begin = ContinuousClock.now
+        let isPaired = tree.device(at: device)?.isPaired == true
+        /// The first state without a connection: nil for a device that is not there any more.
+        let end = Locked<BlueZDevice??>(nil)
         do throws(BlueZError) {
             return try await call(member, of: BlueZInterface.characteristic, at: path, body, limit: limit) { tree in
-                tree.device(at: device)?.isConnected == true
+                let state = tree.device(at: device)
+                if state?.isConnected != true { end.withLock { $0 = $0 ?? .some(state) } }
+                return state?.isConnected == true
             }
         } catch .objectGone where tree.device(at: device)?.isConnected != true {
-            throw .notConnected
+            // BlueZ answers what the end of a connection leaves open, but not what waits for a pairing that nobody agreed to:
+            // after SMP_TIMEOUT (net/bluetooth/smp.c) it forgets the device, and never says that the connection is over.
+            guard !isPaired, tree.adapter(at: adapter) != nil, case .some(nil) = end.withLock(\.self) else {
+                throw .notConnected
+            }
+            throw .notPaired
         } catch .attribute(BlueZError.unlikely) {
             // BlueZ's word for an answer that did not come, too: after the attribute protocol's limit, or because the
             // connection is over, which it tells next.
@@ -150,6 +168,8 @@ extension BlueZCentral {
 
     /// See `Transport.forgetServices`.
     func forgetServices(of address: String) async throws(TransportError) -> ServiceMemory {
+        let reservation = try await reserve(address)
+        defer { withExtendedLifetime(reservation) {} }
         guard let device = tree.device(address, of: adapter) else { return .none }
         guard !device.isBonded else { return .keptWithPairing }
         do throws(BlueZError) {

@@ -76,6 +76,8 @@ extension BlueZTransport {
     ///
     /// - Throws: `notFound` where BlueZ does not know it, `environment`, `permission`, `cancelled`.
     package func forget(_ device: BlueZDevice) async throws(TransportError) {
+        let reservation = try await central.reserve(device.address)
+        defer { withExtendedLifetime(reservation) {} }
         try await central.forget(device.path)
     }
 }

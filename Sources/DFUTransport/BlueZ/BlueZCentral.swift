@@ -19,6 +19,8 @@ actor BlueZCentral {
     var parameterLoader: ConnectionParameterLoader
 
     private let discoveryTurn = Turnstile()
+    /// The devices that are reserved, by their addresses.
+    private var reservations: [String: HeldReservation] = [:]
     private var listeners = 0
     private var discovery = Discovery.off
 
@@ -27,6 +29,10 @@ actor BlueZCentral {
         case on
         /// Another program's, which BlueZ does not let us join.
         case foreign
+    }
+
+    private struct HeldReservation {
+        weak var reservation: DeviceReservation?
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { daemon.unownedExecutor }
@@ -101,6 +107,23 @@ actor BlueZCentral {
     /// What an error means: where the service or the bus has gone, that.
     func failure(_ error: BlueZError, during action: BlueZAction) -> TransportError {
         daemon.assumeIsolated { $0.failure } ?? TransportError(error, during: action)
+    }
+
+    // MARK: Devices
+
+    /// See `Transport.reserve`.
+    func reserve(_ address: String) async throws(TransportError) -> DeviceReservation {
+        let answer: DBusMessage
+        do throws(DBusError) {
+            answer = try await daemon.connection.callBus("GetId", [])
+        } catch {
+            throw failure(BlueZError(error), during: .connect)
+        }
+        if let reservation = reservations[address]?.reservation { return reservation }
+        guard case .string(let bus)? = answer.body.first else { preconditionFailure("a bus without an ID") }
+        let reservation = try DeviceReservation(of: address, on: bus)
+        reservations[address] = HeldReservation(reservation: reservation)
+        return reservation
     }
 
     // MARK: Listening

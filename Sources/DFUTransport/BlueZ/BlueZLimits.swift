@@ -4,8 +4,6 @@ package struct BlueZLimits: Sendable, Hashable {
     package var call = Duration.seconds(10)
     /// For a device's services to be resolved.
     package var discovery = Duration.seconds(60)
-    /// For a subscription.
-    package var subscription = Duration.seconds(30)
     /// For a device's answer: the attribute protocol's own limit (Bluetooth Core 5.4, volume 3, part F, 3.3.3), after which
     /// BlueZ ends the connection.
     package var answer = Duration.seconds(30)

@@ -126,7 +126,7 @@ actor BlueZLink: Link {
     private func subscribe(_ endpoint: Endpoint, to path: DBusObjectPath) async throws(TransportError) {
         listen(to: path, for: endpoint)
         do throws(BlueZError) {
-            _ = try await central.request("StartNotify", at: path, of: device, limit: central.limits.subscription)
+            _ = try await central.request("StartNotify", at: path, of: device, limit: central.limits.request)
         } catch {
             throw await central.failure(error, during: .subscribe)
         }

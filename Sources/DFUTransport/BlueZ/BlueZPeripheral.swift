@@ -8,13 +8,17 @@ struct BlueZPeripheral: Peripheral {
     let wasConnected: Bool
     let unmetParameters: String?
     private let links = Locked<[BlueZLink]>([])
+    /// Until it is disconnected.
+    private let reservation: Locked<DeviceReservation?>
 
     init(
-        central: BlueZCentral, path: DBusObjectPath, address: String, wasConnected: Bool, unmetParameters: String?
+        central: BlueZCentral, path: DBusObjectPath, address: String, _ reservation: DeviceReservation,
+        wasConnected: Bool, unmetParameters: String?
     ) {
         self.central = central
         self.path = path
         self.address = address
+        self.reservation = Locked(reservation)
         self.wasConnected = wasConnected
         self.unmetParameters = unmetParameters
     }
@@ -55,6 +59,7 @@ struct BlueZPeripheral: Peripheral {
             return links
         }
         for link in open { await link.close() }
+        defer { reservation.withLock { $0 = nil } }
         guard !wasConnected || !open.isEmpty else { return }
         await central.abandon(path)
         await central.releaseParameters(of: address)

@@ -1,7 +1,8 @@
 /// Reaches devices through one Bluetooth adapter of this machine, by BlueZ's service on the system bus.
 ///
-/// Devices are connected one at a time, as an adapter can; what follows goes side by side. Once the service has gone or
-/// was restarted, or the bus is gone, every call fails with `environment`: open a new one then.
+/// Devices are connected one at a time, as an adapter can; what follows goes side by side. What one transport has connected
+/// to is out of reach of others, in this program and in others, until it is disconnected. Once the service has gone or was
+/// restarted, or the bus is gone, every call fails with `environment`: open a new one then.
 public struct BlueZTransport: Transport {
     /// Which adapter, and where.
     public struct Options: Sendable {
@@ -63,9 +64,16 @@ public struct BlueZTransport: Transport {
         try await central.connect(to: device.uppercased(), asking: parameters, before: .now + timeout)
     }
 
+    /// Reserves the device among the programs at this bus.
+    ///
+    /// - Throws: `environment` where another one has it.
+    public func reserve(_ device: String) async throws(TransportError) -> DeviceReservation? {
+        try await central.reserve(device.uppercased())
+    }
+
     /// Has BlueZ forget a device that it keeps no keys for, and with it the table of services that it remembers.
     public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory {
-        try await central.forgetServices(of: device)
+        try await central.forgetServices(of: device.uppercased())
     }
 
     /// Listens for devices, until the limit or until `isEnough` of them are there.

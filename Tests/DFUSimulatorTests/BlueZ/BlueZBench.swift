@@ -23,6 +23,7 @@ struct BlueZBench {
         settings.radio.advertisingInterval = .milliseconds(5)
         settings.radio.supervisionTimeout = .milliseconds(50)
         settings.disconnectDelay = .zero
+        settings.pairingTimeout = .milliseconds(50)
         return settings
     }
 

@@ -11,7 +11,6 @@ import Testing
     }
 
     private static var noOptions: [DBusValue] { [.properties([:])] }
-    private static let notPaired = "NotPermitted: Not paired"
 
     /// A bench with a device that wants to be paired like this.
     private static func run(
@@ -157,15 +156,40 @@ import Testing
     // MARK: Security
 
     @Test(arguments: [
-        ("ReadValue", BlueZBench.version), ("WriteValue", BlueZBench.command),
+        ("ReadValue", BlueZBench.version), ("WriteValue", BlueZBench.command), ("StartNotify", BlueZBench.reply),
     ])
-    func refusesWhatWantsPairing(_ member: String, _ path: String) async throws {
+    func neverAnswersWhatWantsPairing(_ member: String, _ path: String) async throws {
         try await Self.run(DevicePairing()) { bench in
             try await bench.connect()
             let options = DBusValue.properties(member == "WriteValue" ? ["type": .string("request")] : [:])
-            let body = member == "WriteValue" ? [.bytes([1]), options] : [options]
-            #expect(try await bench.refusal(member, body, at: path) == Self.notPaired)
-            #expect(try await bench.refusal("StartNotify", at: BlueZBench.reply) == Self.notPaired)
+            let body =
+                switch member {
+                case "WriteValue": [.bytes([1]), options]
+                case "ReadValue": [options]
+                default: [] as [DBusValue]
+                }
+            try await Self.expectNoAnswer(member, body, at: path, on: bench)
+        }
+    }
+
+    /// A call that is never answered: after some time the device is gone, with no word of its connection.
+    private static func expectNoAnswer(
+        _ member: String, _ body: [DBusValue], at path: String, on bench: BlueZBench
+    ) async throws {
+        let call = Task { try await bench.refusal(member, body, at: path) }
+        let story = await bench.story(until: "- device")
+        #expect(story.allSatisfy { !$0.contains("Connected") })
+        call.cancel()
+        #expect(try await call.value?.hasPrefix("cancelled") == true)
+    }
+
+    @Test func aDeviceThatRefusesEndsTheConnection() async throws {
+        try await Self.run(DevicePairing(refusal: .failed)) { bench in
+            try await bench.connect()
+            #expect(
+                try await bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version)
+                    == "Failed: Operation failed with ATT error: 0x0e")
+            #expect(await bench.story(until: "device Connected").last == "device Connected false")
         }
     }
 
@@ -173,9 +197,11 @@ import Testing
         try await Self.run(DevicePairing()) { bench in
             let agent = try await TestAgent.register(on: bench)
             try await bench.connect()
-            async let first = bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version)
+            async let first: Void = Self.expectNoAnswer(
+                "ReadValue", Self.noOptions, at: BlueZBench.version, on: bench)
             #expect(try await agent.reject() == "RequestAuthorization")
-            #expect(try await first == Self.notPaired)
+            try await first
+            try await bench.connect()
             async let second = bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version)
             #expect(try await agent.answer() == "RequestAuthorization")
             #expect(try await second == nil)
@@ -189,7 +215,7 @@ import Testing
         try await Self.run(DevicePairing(of: [version])) { bench in
             try await bench.connect()
             #expect(try await bench.refusal("StartNotify", at: BlueZBench.reply) == nil)
-            #expect(try await bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version) == Self.notPaired)
+            try await Self.expectNoAnswer("ReadValue", Self.noOptions, at: BlueZBench.version, on: bench)
         }
     }
 
@@ -223,7 +249,7 @@ import Testing
                 "RemoveDevice", [.objectPath(try #require(DBusObjectPath(BlueZBench.device)))])
             _ = await bench.story(until: "- device")
             try await bench.connect()
-            #expect(try await bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version) == Self.notPaired)
+            try await Self.expectNoAnswer("ReadValue", Self.noOptions, at: BlueZBench.version, on: bench)
         }
     }
 
@@ -236,7 +262,9 @@ import Testing
         try await BlueZBench.run(devices: [device], settings: settings) { bench async throws in
             #expect(await bench.story(until: "+") == ["+ device"])
             for _ in 0..<2 {
-                #expect(try await bench.refusal("Connect", at: BlueZBench.device) == "Failed: br-connection-canceled")
+                #expect(
+                    try await bench.refusal("Connect", at: BlueZBench.device)
+                        == "Failed: le-connection-abort-by-local")
                 #expect(
                     await bench.story(until: "device Connected false")
                         == ["device Connected true", "device Connected false"])
@@ -257,7 +285,8 @@ import Testing
             #expect(try await bench.refusal("ReadValue", Self.noOptions, at: BlueZBench.version) == nil)
             try await bench.call("Disconnect", at: BlueZBench.device)
             await bench.blueZ.loseKeys(of: "C0:FF:EE:00:00:01")
-            #expect(try await bench.refusal("Connect", at: BlueZBench.device) == "Failed: br-connection-canceled")
+            #expect(
+                try await bench.refusal("Connect", at: BlueZBench.device) == "Failed: le-connection-abort-by-local")
         }
     }
 }

@@ -200,6 +200,28 @@ import Testing
         #expect(try await Self.failure(limits)?.code == .timeout)
     }
 
+    @Test(
+        "what is not answered before BlueZ forgets the device waited for a pairing, unless it was disconnected",
+        .privateBus, arguments: [false, true])
+    func wantsPairing(isDisconnected: Bool) async throws {
+        let bluez = try await ScriptedBlueZ()
+        let peripheral = try await Self.connection(by: bluez)
+        let read = Task { try await peripheral.read(BluetoothUUID(short: 0xFF01), of: BluetoothUUID(short: 0xFEE0)) }
+        _ = try await bluez.call("ReadValue")
+        if isDisconnected {
+            try await bluez.tell(ScriptedBlueZ.band, BlueZInterface.device, ["Connected": .boolean(false)])
+        }
+        try await bluez.connection.send(BlueZSample.removed(ScriptedBlueZ.band, [BlueZInterface.device]))
+        let error = await #expect(throws: TransportError.self) { try await read.value }
+        #expect(
+            error
+                == (isDisconnected
+                    ? TransportError(.disconnected, message: "the connection to the device is lost")
+                    : TransportError(.attributeError, message: "it wants to be paired first (dfu pair)")))
+        // As long as it is held, it has its name.
+        withExtendedLifetime(bluez) {}
+    }
+
     @Test("an error that the device answers with is its own where the connection goes on", .privateBus)
     func unlikelyError() async throws {
         var limits = BlueZLimits()

@@ -78,6 +78,7 @@ class Client:
         carried = CarriedDevice(self.air, {'device': device, **description}, bonds, self.tell)
         self.devices[device] = carried
         await carried.start()
+        log.info('%s is up', device)
         self.tell('up', device=device)
 
     async def do_down(self, device):
