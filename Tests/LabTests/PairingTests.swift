@@ -103,6 +103,16 @@ import Testing
         }
     }
 
+    @Test("what wants to be paired for says so where nobody allows it") func readsWhatIsProtected() async throws {
+        try await Lab.run([advertised(DevicePairing())]) { _ in
+            let read = try await Guest.dfu("read", band.address, "2A26", "--text")
+            #expect(
+                read
+                    == Guest.failed(
+                        76, "dfu: \(band.address): reading 180A/2A26: it wants to be paired first (dfu pair)"))
+        }
+    }
+
     @Test("keys that this machine has no more: the device is paired anew") func keysLostHere() async throws {
         try await Lab.run([advertised(DevicePairing())]) { _ in
             #expect(try await Guest.dfu("pair", band.address).status == 0)

@@ -8,13 +8,16 @@ import Testing
 /// A device that has another table of services at the same address than BlueZ remembers.
 @Suite(.lab) struct StaleServicesTests {
     private let band = Band()
+    /// What BlueZ never heard a name of.
+    private let nameless = Band(at: "03")
 
     /// Lets BlueZ learn what the device was before, runs `body` with a device that has its own services, and gives the
     /// transport.
     private func run(
-        named name: String? = "Band", isPaired: Bool = false, _ body: (BlueZTransport, EmulatedRadio) async throws -> Void
+        isNamed: Bool = true, isPaired: Bool = false, _ body: (BlueZTransport, EmulatedRadio) async throws -> Void
     ) async throws {
-        var advertised = AdvertisedDevice(JumpingBand(band), name: name)
+        let band = isNamed ? band : nameless
+        var advertised = AdvertisedDevice(JumpingBand(band), name: isNamed ? "Band" : nil)
         advertised.pairing = DevicePairing(of: [])
         try await Lab.run([advertised]) { air in
             let transport = try await BlueZTransport()
@@ -78,11 +81,27 @@ import Testing
         }
     }
 
+    @Test("BLZ-09 the table of a device without a name outlives its being forgotten: 76") func updateWithoutAName()
+        async throws
+    {
+        let file = try ImageFile(2000)
+        try await run(isNamed: false) { _, air in
+            let outcome = try await Guest.dfu("flash", file.path, "--device", nameless.address)
+            #expect(outcome.status == 76)
+            #expect(outcome.errors.hasSuffix("; a device with other UUIDs needs --profile"))
+            #expect((await air.device(nameless.address) as? JumpingBand)?.band.memory.image != file.bytes)
+        }
+    }
+
     @Test("BLZ-09 an update of a paired device keeps the keys, and says what helps") func updateOfPaired() async throws {
         let file = try ImageFile(2000)
         try await run(isPaired: true) { transport, _ in
             let outcome = try await Guest.dfu("flash", file.path, "--device", band.address)
-            #expect(outcome == Program.Outcome(output: "", errors: "", status: 76))
+            #expect(outcome.status == 76)
+            #expect(
+                outcome.errors.hasSuffix(
+                    "; what is remembered of a paired device may be out of date: dfu forget \(band.address), then pair it "
+                        + "again"))
             #expect(try await transport.scan(for: .zero).contains { $0.address == band.address && $0.isBonded })
         }
     }

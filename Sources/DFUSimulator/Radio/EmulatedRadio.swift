@@ -112,6 +112,13 @@ package actor EmulatedRadio {
         }
     }
 
+    /// Lets a device end its connection.
+    package nonisolated func disconnect(_ address: String) {
+        executor.submit {
+            self.assumeIsolated { $0.say(.disconnect(device: address)) }
+        }
+    }
+
     /// Waits until a device has no connection any more.
     package func untilDisconnected(_ address: String) async {
         guard carried[address]?.isConnected == true, !isGone else { return }
