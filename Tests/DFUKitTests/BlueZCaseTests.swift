@@ -217,25 +217,29 @@ import Testing
             try DeviceReservation(of: Band().address, on: bus.withLock(\.self))
         }
         let refusals = Locked<[Phase: TransportError.Code]>([:])
-        let update = try await update(in: scene, during: { progress, _ in
-            do throws(TransportError) {
-                _ = try reserve()
-            } catch {
-                refusals.withLock { $0[progress.phase] = error.code }
-            }
-        })
+        let update = try await update(
+            in: scene,
+            during: { progress, _ in
+                do throws(TransportError) {
+                    _ = try reserve()
+                } catch {
+                    refusals.withLock { $0[progress.phase] = error.code }
+                }
+            })
         expectGood(update)
         #expect(refusals.withLock(\.self)[.reconnect] == .environment)
         #expect(throws: Never.self, "nobody has it any more") { try reserve() }
     }
 
-    @Test("two transports: one has the device, and the other one when it is disconnected") func takesTurns() async throws
+    @Test("two transports: one has the device, and the other one when it is disconnected") func takesTurns()
+        async throws
     {
         try await BlueZStage.run(devices: [AdvertisedDevice(Band())]) { stage in
             let (one, other) = (try await stage.transport(), try await stage.transport())
             let peripheral = try await one.connect(to: Band().address, timeout: .seconds(30))
             let refusal = TransportError(
-                .environment, message: "another dfu on this machine is using this device; wait until it ends, or end it")
+                .environment, message: "another dfu on this machine is using this device; wait until it ends, or end it"
+            )
             await #expect(throws: refusal) { try await other.connect(to: Band().address, timeout: .seconds(30)) }
             await #expect(throws: refusal) { try await other.forgetServices(of: Band().address) }
             #expect(await peripheral.services.isEmpty == false, "it is connected still")

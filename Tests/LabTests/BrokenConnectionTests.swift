@@ -73,7 +73,12 @@ import Testing
             await air.untilDisconnected(band.address)
             await air.forgetBonds(of: band.address)
             let refused = try await Guest.dfu("flash", file.path, "--device", band.address)
-            #expect(refused == Guest.failed(76, "dfu: \(band.address): connect: the stored pairing no longer fits; remove it (dfu forget \(band.address)) and pair again"))
+            #expect(
+                refused
+                    == Guest.failed(
+                        76,
+                        "dfu: \(band.address): connect: the stored pairing no longer fits; remove it (dfu forget \(band.address)) and pair again"
+                    ))
             let known = try await BlueZDaemon.open().tree.devices()
             #expect(known.contains { $0.address == band.address && $0.isBonded })
             #expect(try await Guest.dfu("forget", band.address).status == 0)
@@ -83,7 +88,8 @@ import Testing
         }
     }
 
-    @Test("BLZ-11 the first two connections are lost before the services are resolved") func lostAtFirst() async throws {
+    @Test("BLZ-11 the first two connections are lost before the services are resolved") func lostAtFirst() async throws
+    {
         let file = try ImageFile(3000)
         try await breaking(2, by: { $0.loseLink(to: $1) }) { air, left in
             let outcome = try await Guest.dfu("flash", file.path, "--device", band.address)

@@ -93,7 +93,8 @@ import Testing
         }
     }
 
-    @Test("BLZ-09 an update of a paired device keeps the keys, and says what helps") func updateOfPaired() async throws {
+    @Test("BLZ-09 an update of a paired device keeps the keys, and says what helps") func updateOfPaired() async throws
+    {
         let file = try ImageFile(2000)
         try await run(isPaired: true) { transport, _ in
             let outcome = try await Guest.dfu("flash", file.path, "--device", band.address)

@@ -77,7 +77,8 @@ extension RadioMessage.Order {
         case .down(let device): return Self.order("down", device)
         case .notify(let device, let characteristic, let value):
             return Self.order(
-                "notify", device, ["characteristic": .string(characteristic.short), "value": .string(value.hexadecimal)])
+                "notify", device,
+                ["characteristic": .string(characteristic.short), "value": .string(value.hexadecimal)])
         case .answer(let device, let id, .success(let value)):
             return Self.order("answer", device, ["id": .number(Double(id)), "value": .string(value.hexadecimal)])
         case .answer(let device, let id, .failure(let error)):

@@ -33,8 +33,10 @@ public final class DeviceReservation: Sendable {
     private static func failure() -> TransportError {
         errno == EADDRINUSE
             ? TransportError(
-                .environment, message: "another dfu on this machine is using this device; wait until it ends, or end it")
+                .environment, message: "another dfu on this machine is using this device; wait until it ends, or end it"
+            )
             : TransportError(
-                .environment, message: "the device cannot be reserved on this machine (\(String(cString: strerror(errno))))")
+                .environment,
+                message: "the device cannot be reserved on this machine (\(String(cString: strerror(errno))))")
     }
 }
