@@ -191,20 +191,29 @@ import Testing
     }
 
     @Test("BLZ-15 a device that another program is using is left to it") func heldByAnother() async throws {
-        try await BlueZStage.run(devices: [.band(Self.address)]) { stage in
-            let other = try await stage.transport()
-            _ = try await other.scan(for: .seconds(10)) { $0.contains { $0.isHeard } }
-            let peripheral = try await other.connect(to: Self.address, timeout: .seconds(10))
-            let link = try await peripheral.openLink(DeviceProfile.band.bindings(in: await peripheral.services))
+        var device = AdvertisedDevice.band(Self.address)
+        device.isConnected = true
+        try await BlueZStage.run(devices: [device]) { stage in
+            let daemon = try await BlueZDaemon.open(stage.bus.address)
+            let tree = try #require(
+                try await daemon.wait(.seconds(20)) { $0.devices().contains(where: \.areServicesResolved) })
+            let path = try #require(tree.devices().first).path
+            let command = try #require(
+                tree.services(of: path).flatMap { tree.characteristics(of: $0.path) }
+                    .first { $0.uuid == DeviceProfile.band.command })
+            let other = try await DBusConnection.open(stage.bus.address)
+            let socket = try await other.call(
+                .call(
+                    "AcquireWrite", of: BlueZInterface.characteristic, at: command.path,
+                    destination: BlueZDaemon.busName, body: [.properties([:])]))
             let outcome = await flash(stage.bus)
             #expect(outcome.status == 69)
             #expect(
                 outcome.errors.hasSuffix(
                     "dfu: \(Self.address): discover: another program on this machine holds this characteristic; end it\n"
                 ))
-            #expect(await other.devices().map(\.isConnected) == [true])
-            withExtendedLifetime(link) {}
-            await peripheral.disconnect()
+            #expect(await daemon.tree.devices().map(\.isConnected) == [true])
+            withExtendedLifetime(socket) {}
         }
     }
 
