@@ -3,8 +3,8 @@ private import Glibc
 
 /// A device that no other program of this machine that uses this library gets hold of, as long as this is held.
 ///
-/// It is the name of a socket, which only one can have at a time (unix(7), "Abstract sockets"): it holds between all users,
-/// leaves no file behind, and the kernel takes it back when the program ends, however it does.
+/// It is the name of a socket, which only one can have at a time (unix(7), "Abstract sockets"): it holds between all users of
+/// a network namespace, leaves no file behind, and the kernel takes it back when the program ends, however it does.
 public final class DeviceReservation: Sendable {
     private let socket: FileDescriptor
 
