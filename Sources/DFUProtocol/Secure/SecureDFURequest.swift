@@ -74,5 +74,27 @@ extension SecureDFU {
             case .checksum, .execute, .abort: [opcode.rawValue]
             }
         }
+
+        /// The request in a packet, as bootloaders read it; nil where the opcode or the type of object is unknown.
+        ///
+        /// They do not look at the length: what is missing reads as zero, and what is too much is not read (SDK 17:
+        /// `nrf_dfu_ble.c`).
+        package init?(_ bytes: [UInt8]) {
+            guard let opcode = bytes.first.map(Opcode.init(rawValue:)) else { return nil }
+            func byte(_ index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
+            switch opcode {
+            case .create:
+                guard let type = ObjectType(rawValue: byte(1)) else { return nil }
+                self = .create(type, size: littleEndian(UInt32.self, (2..<6).map(byte)[...]))
+            case .setReceipts: self = .setReceipts(every: littleEndian(UInt16.self, (1..<3).map(byte)[...]))
+            case .checksum: self = .checksum
+            case .execute: self = .execute
+            case .select:
+                guard let type = ObjectType(rawValue: byte(1)) else { return nil }
+                self = .select(type)
+            case .abort: self = .abort
+            default: return nil
+            }
+        }
     }
 }
