@@ -18,7 +18,7 @@ struct SimulatedLink: Link {
         case .writeWithoutResponse:
             // There is no back-pressure, as there is none on BlueZ's socket.
             try station.send(bytes, to: binding.characteristic, on: connection)
-        case .write:
+        case .write, .writeAndNotify:
             _ = try await station.request(.write(bytes, to: binding.characteristic), on: connection)
         case .notify: preconditionFailure("The endpoint \(endpoint) is for notifications.")
         }

@@ -8,7 +8,7 @@ struct SimulatedListener: Sendable {
 
     /// Passes on what the device notified, where the link listens to it.
     func hear(_ bytes: [UInt8], from characteristic: BluetoothUUID) {
-        for (endpoint, binding) in bindings where binding.use == .notify && binding.characteristic == characteristic {
+        for (endpoint, binding) in bindings where binding.use.isHeard && binding.characteristic == characteristic {
             events.send(.notification(bytes, from: endpoint))
         }
     }

@@ -30,7 +30,7 @@ struct SimulatedPeripheral: Peripheral {
         }
         let listener = SimulatedListener(bindings: bindings)
         station.add(listener, to: connection)
-        for binding in sorted where binding.use == .notify {
+        for binding in sorted where binding.use.isHeard {
             _ = try await station.request(.subscribe(binding.characteristic), on: connection)
         }
         return SimulatedLink(station: station, connection: connection, listener: listener)
@@ -60,7 +60,7 @@ struct SimulatedPeripheral: Peripheral {
 extension EndpointBinding.Use {
     fileprivate var property: GATTCharacteristic.Properties {
         switch self {
-        case .notify: [.notify, .indicate]
+        case .notify, .writeAndNotify: [.notify, .indicate]
         case .writeWithoutResponse: .writeWithoutResponse
         case .write: .write
         }

@@ -28,6 +28,44 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: `environment` where another program has the device, `cancelled`.
     func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory
+
+    /// Listens for a device that fits one of these, and tells its address.
+    ///
+    /// What was heard before the call, or is only remembered, does not count.
+    /// - Parameter hints: Where two devices fit at once, the earlier hint goes before.
+    /// - Throws: `notFound` when the limit is over, `environment`, `permission`, `cancelled`.
+    func find(_ hints: [DeviceHint], timeout: Duration) async throws(TransportError) -> String
+}
+
+/// What a device is known by that has restarted as something else. All that is not nil has to fit.
+public struct DeviceHint: Sendable, Hashable {
+    /// Its address, as the transport writes it.
+    public var address: String?
+    /// The name that it advertises.
+    public var name: String?
+    /// It advertises one of these services.
+    public var services: Set<BluetoothUUID>?
+    /// How long after the search began it is taken at the earliest: until then something better may show.
+    public var patience: Duration
+
+    /// A hint at a device.
+    public init(
+        address: String? = nil, name: String? = nil, services: Set<BluetoothUUID>? = nil, patience: Duration = .zero
+    ) {
+        precondition(address != nil || name != nil, "services alone are no device's")
+        self.address = address
+        self.name = name
+        self.services = services
+        self.patience = patience
+    }
+
+    /// Whether what was heard of a device fits, so long after the search began.
+    package func fits(
+        address: String, name: String?, services: [BluetoothUUID], after elapsed: Duration
+    ) -> Bool {
+        elapsed >= patience && (self.address ?? address) == address && (self.name == nil || self.name == name)
+            && (self.services.map { !$0.isDisjoint(with: services) } ?? true)
+    }
 }
 
 /// What became of what a transport remembered of a device's services.
@@ -53,6 +91,11 @@ extension Transport {
 
     /// Nothing is remembered.
     public func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory { .none }
+
+    /// Nothing can be listened for: a device is where it was.
+    public func find(_ hints: [DeviceHint], timeout: Duration) async throws(TransportError) -> String {
+        throw TransportError(.notFound, message: "this way to devices cannot listen for them")
+    }
 }
 
 /// A connected device.
@@ -106,6 +149,14 @@ public struct EndpointBinding: Sendable, Hashable {
         case writeWithoutResponse
         /// The host writes requests, which are answered.
         case write
+        /// The host writes requests, and the device sends notifications or indications.
+        case writeAndNotify
+
+        /// Whether the device sends by it.
+        package var isHeard: Bool { self == .notify || self == .writeAndNotify }
+
+        /// Whether the device answers what is written to it.
+        package var isAnswered: Bool { self == .write || self == .writeAndNotify }
     }
 
     /// The service.

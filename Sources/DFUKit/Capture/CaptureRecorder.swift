@@ -77,7 +77,7 @@ public final class CaptureRecorder: Sendable {
     func opened(_ link: any Link, over bindings: [Endpoint: EndpointBinding]) {
         let unit = link.maximumWriteLength + 3
         state.withLock { state in
-            state.answering = Set(bindings.filter { $0.value.use == .write }.keys)
+            state.answering = Set(bindings.filter { $0.value.use.isAnswered }.keys)
             tell(
                 CaptureLine.maximumTransmissionUnit(UInt16(clamping: unit)).text(
                     "packets of at most \(link.maximumWriteLength) bytes"), &state)

@@ -41,6 +41,12 @@ package struct CapturingTransport: Transport {
     package func forgetServices(of device: String) async throws(TransportError) -> ServiceMemory {
         try await transport.forgetServices(of: device)
     }
+
+    package func find(_ hints: [DeviceHint], timeout: Duration) async throws(TransportError) -> String {
+        let address = try await transport.find(hints, timeout: timeout)
+        recorder.tell(CaptureLine.remark("it is heard as \(address.withoutAddresses)"), isTimed: true)
+        return address
+    }
 }
 
 private struct CapturingPeripheral: Peripheral {
@@ -101,7 +107,7 @@ private struct CapturingLink: Link {
     var maximumWriteLength: Int { link.maximumWriteLength }
 
     func write(_ bytes: [UInt8], to endpoint: Endpoint) async throws(TransportError) {
-        let isAnswered = bindings[endpoint]?.use == .write
+        let isAnswered = bindings[endpoint]?.use.isAnswered == true
         recorder.tell(CaptureLine.host(isAnswered ? "WRITE" : "COMMAND", "\(name(endpoint)) \(bytes.digits)"))
         do throws(TransportError) {
             try await link.write(bytes, to: endpoint)

@@ -65,9 +65,10 @@ actor BlueZLink: Link {
             let object = try await central.tree.object(of: binding.characteristic, in: binding.service, at: device)
             switch binding.use {
             case .notify: notifying.append((endpoint, object))
-            case .write:
+            case .write, .writeAndNotify:
                 writers[endpoint] = .calls(object.path, type: "request")
                 mtus.append(object.mtu ?? smallestMTU)
+                if binding.use.isHeard { notifying.append((endpoint, object)) }
             case .writeWithoutResponse:
                 let (writer, mtu) = try await acquireWriter(of: object, at: device, central)
                 writers[endpoint] = writer.map(Writer.socket) ?? .calls(object.path, type: "command")

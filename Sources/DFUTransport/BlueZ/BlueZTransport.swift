@@ -76,6 +76,11 @@ public struct BlueZTransport: Transport {
         try await central.forgetServices(of: device.uppercased())
     }
 
+    /// Listens for a device that fits one of these: what BlueZ knew when the call began does not count as heard.
+    public func find(_ hints: [DeviceHint], timeout: Duration) async throws(TransportError) -> String {
+        try await central.find(hints, within: timeout)
+    }
+
     /// Listens for devices, until the limit or until `isEnough` of them are there.
     ///
     /// - Parameters:
