@@ -1,4 +1,4 @@
-private import CGnuTLS
+@preconcurrency private import CGnuTLS
 
 /// The public key by which a bootloader verifies what is signed: ECDSA over P-256 with SHA-256 (nRF5 SDK 17,
 /// `nrf_dfu_validation.c`).
@@ -87,7 +87,9 @@ private final class PublicKey {
         var curve = gnutls_ecc_curve_t(0)
         var x = gnutls_datum_t()
         var y = gnutls_datum_t()
-        guard gnutls_pubkey_export_ecc_raw2(handle, &curve, &x, &y, UInt32(GNUTLS_EXPORT_FLAG_NO_LZ.rawValue)) == GNUTLS_E_SUCCESS
+        guard
+            gnutls_pubkey_export_ecc_raw2(handle, &curve, &x, &y, UInt32(GNUTLS_EXPORT_FLAG_NO_LZ.rawValue))
+                == GNUTLS_E_SUCCESS
         else { return nil }
         defer {
             gnutls_free?(x.data)

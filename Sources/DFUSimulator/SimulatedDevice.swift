@@ -4,10 +4,12 @@ public import DFUTransport
 ///
 /// It knows no clock and no radio. The same value serves behind every transport.
 public protocol SimulatedDevice: Sendable {
-    /// Its address, as the transport writes it.
+    /// Its address now, as the transport writes it.
     var address: String { get }
     /// Its services now.
     var services: [GATTService] { get }
+    /// What is heard of it now while it waits for a host. Connected to is the one at `address` alone.
+    var advertisements: [DeviceAdvertisement] { get }
 
     /// A host has connected.
     mutating func connected()
@@ -27,11 +29,20 @@ public protocol SimulatedDevice: Sendable {
     /// The device has come up again after `.reboot`.
     mutating func rebooted()
 
+    /// What it does by itself when it has come up again; told after `rebooted()`.
+    mutating func started() -> [DeviceAction]
+
     /// The time that `.wake` asked for has passed, whether the link is up or not.
     mutating func woken(_ token: Int) -> [DeviceAction]
 }
 
 extension SimulatedDevice {
+    /// One at its address, which says what whoever puts it on the air has it say.
+    public var advertisements: [DeviceAdvertisement] { [DeviceAdvertisement(address: address)] }
+
+    /// Does nothing by itself.
+    public mutating func started() -> [DeviceAction] { [] }
+
     /// Takes any number of packets.
     public mutating func received(packets: Int) -> [DeviceAction] { [] }
 
