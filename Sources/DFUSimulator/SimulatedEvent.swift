@@ -18,7 +18,7 @@ public struct SimulatedEvent: Sendable, Hashable {
         case rebooted
     }
 
-    /// The device's address.
+    /// The device's address when it was put on the air, whatever it is now.
     public var address: String
     /// When, since some moment in the past that is the same for all events of a transport.
     public var time: Duration

@@ -3,13 +3,13 @@ import DFUTransport
 
 /// A host's end of a connection to a simulated device.
 struct SimulatedPeripheral: Peripheral {
+    /// Where it was found.
+    let address: String
     let station: SimulatedStation
     let connection: Int
     let table: [GATTService]
 
     let wasConnected = false
-
-    var address: String { station.address }
 
     func services(
         within limit: Duration, until isEnough: @escaping @Sendable ([GATTService]) -> Bool

@@ -15,6 +15,7 @@ final class SimulatedStation: Sendable {
         var connections = 0
     }
 
+    /// The device's address when it was put on the air, which it is known by.
     let address: String
     let radio: RadioModel
     let time: SimulatedTime
@@ -32,8 +33,13 @@ final class SimulatedStation: Sendable {
     /// The device as it is now.
     var device: any SimulatedDevice { state.withLock { $0.device } }
 
-    /// Whether it is on the air and waits for a host.
-    var isAdvertising: Bool { state.withLock { $0.returns == nil && $0.connection == nil } }
+    /// Where the device is found now.
+    var currentAddress: String { state.withLock { $0.device.address } }
+
+    /// What is heard of the device now: nothing where it is off the air, or has a host.
+    var advertisements: [DeviceAdvertisement] {
+        state.withLock { $0.returns == nil && $0.connection == nil ? $0.device.advertisements : [] }
+    }
 
     /// When a host that could not connect at `now` may try again.
     func nextAdvertisement(after now: Duration) -> Duration {
@@ -42,11 +48,12 @@ final class SimulatedStation: Sendable {
 
     // MARK: Beginning and end
 
-    /// Connects, where the device waits for a host: the connection's number and the services that the device shows.
-    func connect() -> (number: Int, services: [GATTService])? {
+    /// Connects, where the device waits for a host at this address: the connection's number and the services that the
+    /// device shows.
+    func connect(to address: String) -> (number: Int, services: [GATTService])? {
         let now = time.now
         let opened: (Int, [GATTService])? = state.withLock { state in
-            guard state.returns == nil, state.connection == nil else { return nil }
+            guard state.returns == nil, state.connection == nil, state.device.address == address else { return nil }
             state.connections += 1
             state.connection = SimulatedConnection(number: state.connections, radio: radio, now: now)
             state.device.connected()
@@ -110,11 +117,14 @@ final class SimulatedStation: Sendable {
         observe(.wentDown)
         if let connected { at(now + radio.supervisionTimeout) { $0.close(connected) } }
         at(now + offAir) { station in
-            station.state.withLock { state in
+            let actions = station.state.withLock { state in
                 state.device.rebooted()
                 state.returns = nil
+                return state.device.started()
             }
             station.observe(.rebooted)
+            // Nobody is connected yet.
+            station.perform(actions, on: 0)
         }
     }
 

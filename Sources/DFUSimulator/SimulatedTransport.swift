@@ -5,7 +5,9 @@ public import DFUTransport
 /// A device is on the air until it reboots, and takes one host at a time. Writes without response are queued without
 /// back-pressure, as BlueZ's socket does; what is queued and not yet sent is lost with the link.
 public final class SimulatedTransport: Transport {
-    private let stations: [String: SimulatedStation]
+    /// The devices by the addresses that they had at the beginning, in their order.
+    private let stations: [SimulatedStation]
+    private let advertisingInterval: Duration
     private let time: SimulatedTime
 
     /// A world with these devices in it, whose addresses differ.
@@ -18,33 +20,34 @@ public final class SimulatedTransport: Transport {
         _ devices: [any SimulatedDevice], radio: RadioModel = RadioModel(), time: SimulatedTime = .real,
         observer: (@Sendable (SimulatedEvent, any SimulatedDevice) -> Void)? = nil
     ) {
-        stations = Dictionary(
-            uniqueKeysWithValues: devices.map { device in
-                (device.address, SimulatedStation(device, radio: radio, time: time, observer: observer))
-            })
+        precondition(Set(devices.map(\.address)).count == devices.count, "each device has an address of its own")
+        stations = devices.map { SimulatedStation($0, radio: radio, time: time, observer: observer) }
+        advertisingInterval = radio.advertisingInterval
         self.time = time
     }
 
-    /// The device with this address as it is now.
+    /// The device that had this address at the beginning, as it is now.
     public func device(_ address: String) -> (any SimulatedDevice)? {
-        stations[address]?.device
+        stations.first { $0.address == address }?.device
     }
 
     /// Lets the radio fail between the device and its host.
     ///
-    /// From now on nothing is carried; writes are still accepted, and lost. When the supervision timeout is over both
+    /// The address is the device's at the beginning. From now on nothing is carried; writes are still accepted, and lost. When the supervision timeout is over both
     /// sides see the end of the connection. A host that dies without a goodbye is this, and the end of its task.
     public func loseLink(to address: String) {
-        stations[address]?.loseLink()
+        stations.first { $0.address == address }?.loseLink()
     }
 
-    /// Connects as soon as the device is on the air and no other host has it.
+    /// Connects as soon as a device is on the air at this address and no other host has it.
     public func connect(to device: String, timeout: Duration) async throws(TransportError) -> any Peripheral {
         let end = time.now + timeout
-        let station = stations[device]
         while true {
-            if let station, let (connection, services) = station.connect() {
-                let peripheral = SimulatedPeripheral(station: station, connection: connection, table: services)
+            let found = stations.filter { $0.currentAddress == device }
+            for station in found {
+                guard let (connection, services) = station.connect(to: device) else { continue }
+                let peripheral = SimulatedPeripheral(
+                    address: device, station: station, connection: connection, table: services)
                 try await discover(peripheral, before: end)
                 return peripheral
             }
@@ -52,12 +55,40 @@ public final class SimulatedTransport: Transport {
             guard now < end else {
                 throw TransportError(.notFound, message: "The device was not heard in \(timeout).")
             }
+            // Whatever there is may come up at this address.
+            let next = (found.isEmpty ? stations : found).map { $0.nextAdvertisement(after: now) }.min()
             do {
-                try await time.sleep(until: min(station?.nextAdvertisement(after: now) ?? end, end))
+                try await time.sleep(until: min(next ?? end, end))
             } catch {
                 throw TransportError(.cancelled, message: "Connecting was stopped.")
             }
         }
+    }
+
+    /// Listens from one advertisement of each device to the next.
+    public func find(_ hints: [DeviceHint], timeout: Duration) async throws(TransportError) -> String {
+        let begin = time.now
+        let end = begin + timeout
+        while time.now < end {
+            do {
+                try await time.sleep(until: min(time.now + advertisingInterval, end))
+            } catch {
+                throw TransportError(.cancelled, message: "Listening was stopped.")
+            }
+            let elapsed = time.now - begin
+            for hint in hints {
+                for station in stations {
+                    let heard = station.advertisements.first { advertisement in
+                        hint.fits(
+                            address: advertisement.address, name: advertisement.name,
+                            services: advertisement.services ?? station.device.services.prefix(1).map(\.uuid),
+                            after: elapsed)
+                    }
+                    if let heard { return heard.address }
+                }
+            }
+        }
+        throw TransportError(.notFound, message: "The device was not heard in \(timeout).")
     }
 
     /// Exchanges the MTU, and resolves the services and the characteristics of each.

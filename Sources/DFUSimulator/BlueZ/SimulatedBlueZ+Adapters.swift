@@ -106,16 +106,18 @@ extension SimulatedBlueZ {
     private func scheduleReport(on path: DBusObjectPath) {
         adapters[path]?.nextReport = after(settings.radio.advertisingInterval) { blueZ in
             for index in blueZ.neighbours.indices where blueZ.neighbours[index].advertised.isInRange {
-                if blueZ.neighbours[index].station.isAdvertising { blueZ.hear(index, on: path) }
+                for advertisement in blueZ.neighbours[index].station.advertisements {
+                    blueZ.hear(advertisement, of: index, on: path)
+                }
             }
             blueZ.scheduleReport(on: path)
         }
     }
 
     /// Takes a report of a device that advertises.
-    private func hear(_ index: Int, on path: DBusObjectPath) {
+    private func hear(_ advertisement: DeviceAdvertisement, of index: Int, on path: DBusObjectPath) {
         neighbours[index].reports += 1
-        let neighbour = neighbours[index]
+        let neighbour = neighbours[index].heard(by: advertisement)
         guard let adapter = adapters[path],
             adapter.discoveries.values.contains(where: { $0?.admits(neighbour) ?? true })
         else { return }

@@ -60,7 +60,10 @@ extension SimulatedBlueZ {
 
     private func connection(to path: DBusObjectPath) -> (number: Int, services: [GATTService])? {
         guard let advertised = advertised(path), advertised.isInRange, advertised.isConnectable else { return nil }
-        return devices[path]?.station.connect()
+        guard let device = devices[path] else { return nil }
+        // It may be the object of an address that the device had once.
+        let address = device.station.currentAddress
+        return device.adapter.device(address) == path ? device.station.connect(to: address) : nil
     }
 
     private func failToConnect(to path: DBusObjectPath, _ text: String) {

@@ -25,10 +25,26 @@ package actor SimulatedBlueZ {
         let station: SimulatedStation
         /// How often it was heard.
         var reports = 0
+        /// Where it is heard; at first where it was at the beginning.
+        var address: String
 
-        var address: String { station.address }
+        init(_ advertised: AdvertisedDevice, _ station: SimulatedStation) {
+            self.advertised = advertised
+            self.station = station
+            address = station.address
+        }
+
         /// The name in its advertisements, once one has brought it.
         var heardName: String? { reports < advertised.firstNamedReport ? nil : advertised.name }
+
+        /// The device as an advertisement shows it.
+        func heard(by advertisement: DeviceAdvertisement) -> Neighbour {
+            var neighbour = self
+            neighbour.address = advertisement.address
+            neighbour.advertised.name = advertisement.name ?? advertised.name
+            neighbour.advertised.services = advertisement.services ?? advertised.services
+            return neighbour
+        }
     }
 
     /// What BlueZ keeps of a device when it is not running (`/var/lib/bluetooth`).
@@ -143,8 +159,8 @@ package actor SimulatedBlueZ {
         self.arrivals = arrivals
         neighbours = devices.map { advertised in
             Neighbour(
-                advertised: advertised,
-                station: SimulatedStation(
+                advertised,
+                SimulatedStation(
                     advertised.device, radio: advertised.radio ?? settings.radio, time: .real
                 ) { event, device in
                     observer?(event, device)
@@ -160,7 +176,7 @@ package actor SimulatedBlueZ {
         }
     }
 
-    /// The device with this address as it is now.
+    /// The device that had this address at the beginning, as it is now.
     package nonisolated func device(_ address: String) -> (any SimulatedDevice)? {
         stations.first { $0.address == address }?.device
     }

@@ -258,16 +258,19 @@ package actor EmulatedRadio {
         after(offAir) { radio in
             radio.carried[device]?.device.rebooted()
             radio.carried[device]?.isDown = false
+            let actions = radio.carried[device]?.device.started() ?? []
             radio.say(.up(radio.description(of: device)))
             radio.observe(.rebooted, device)
+            radio.perform(actions, of: device)
         }
     }
 
     private func description(of address: String) -> RadioDescription {
         guard let carried = carried[address] else { preconditionFailure("a device that is carried") }
+        let heard = carried.device.advertisements.first { $0.address == carried.device.address }
         return RadioDescription(
-            device: address, address: carried.device.address, name: carried.advertised.name,
-            advertised: carried.advertised.services, services: carried.device.services,
+            device: address, address: carried.device.address, name: heard?.name ?? carried.advertised.name,
+            advertised: heard?.services ?? carried.advertised.services, services: carried.device.services,
             rssi: Int(carried.advertised.rssi), isHeard: carried.advertised.isInRange,
             pairing: carried.advertised.pairing,
             radio: carried.advertised.radio ?? radio, takesHostsInterval: carried.advertised.takesHostsInterval)
