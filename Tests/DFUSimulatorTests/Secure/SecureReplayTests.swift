@@ -6,6 +6,7 @@ import Testing
 /// The simulated device against recordings of real bootloaders, where the shared folder has them.
 @Suite struct SecureReplayTests {
     static let names = TranscriptFolder.names(["secure_", "nrfutil_"])
+    private static let parts = Result { try TranscriptFolder.secureParts() }
 
     /// Where the simulated device does something else, and why.
     private static let differences = [
@@ -41,7 +42,7 @@ import Testing
     }
 
     private static func replay(_ name: String) throws -> SecureReplay {
-        var replay = try SecureReplay(name, parts: TranscriptFolder.secureParts())
+        var replay = try SecureReplay(name, parts: parts.get())
         try replay.run()
         return replay
     }
