@@ -5,13 +5,18 @@ public import DFUTransport
 public struct SecureDevice: SimulatedDevice {
     /// What kind of device it is.
     public var settings: Settings {
-        didSet {
-            let kind = settings.bootloader
-            withBootloader { $0.settings = kind }
-        }
+        didSet { bootloader?.settings = settings.bootloader }
     }
-    /// What runs.
-    private var mode: Mode
+    /// The bootloader; nil where the application runs.
+    private var bootloader: SecureBootloader?
+    /// What the device keeps, while the application runs.
+    private var applicationMemory: SecureMemory
+    /// Whether the application goes into the bootloader already.
+    private var isLeaving = false
+    /// What the bootloader advertises.
+    private var bootloaderName = ""
+    /// After how long without work the bootloader restarts.
+    private var inactivityLimit = Duration.zero
     /// What is told of changes, by its characteristic.
     private var subscriptions: Set<BluetoothUUID> = []
     /// The request that was taken, and is to be carried out. What comes as a command is not heard.
@@ -22,33 +27,15 @@ public struct SecureDevice: SimulatedDevice {
     /// What tells that the flash has done a piece of work.
     private var flashToken: Int?
 
-    private enum Mode: Sendable {
-        case application(Application)
-        case bootloader(SecureBootloader, name: String, waits: Duration)
-    }
-
-    /// An application at work.
-    private struct Application: Sendable {
-        var memory: SecureMemory
-        /// Whether it goes into the bootloader already.
-        var isLeaving = false
-    }
-
     /// A device of this kind, which holds what an earlier one kept, or is fresh from the factory.
     public init(_ settings: Settings = Settings(), memory: SecureMemory? = nil) {
         self.settings = settings
-        let fresh = SecureMemory(application: SecureMemory.Application(version: 1))
-        mode = .application(Application(memory: memory ?? fresh))
+        applicationMemory = memory ?? SecureMemory(application: SecureMemory.Application(version: 1))
         start(wantsBootloader: settings.startsInBootloader)
     }
 
     /// What it keeps without power.
-    public var memory: SecureMemory {
-        switch mode {
-        case .application(let application): application.memory
-        case .bootloader(let bootloader, _, _): bootloader.memory
-        }
-    }
+    public var memory: SecureMemory { bootloader?.memory ?? applicationMemory }
 
     /// Whether the bootloader runs.
     public var isInBootloader: Bool { bootloader != nil }
@@ -60,10 +47,6 @@ public struct SecureDevice: SimulatedDevice {
     package func received(_ type: SecureDFU.ObjectType) -> [UInt8] {
         guard let reception = bootloader?.reception else { return [] }
         return type == .command ? reception.command : reception.firmware
-    }
-
-    private var bootloader: SecureBootloader? {
-        if case .bootloader(let bootloader, _, _) = mode { bootloader } else { nil }
     }
 
     // MARK: What it shows
@@ -103,8 +86,8 @@ public struct SecureDevice: SimulatedDevice {
 
     /// The name and the service of Secure DFU, which an application shows too.
     public var advertisements: [DeviceAdvertisement] {
-        if case .bootloader(_, let name, _) = mode {
-            return [DeviceAdvertisement(address: address, name: name, services: [.secureService])]
+        if isInBootloader {
+            return [DeviceAdvertisement(address: address, name: bootloaderName, services: [.secureService])]
         }
         let services = settings.entry == .none ? [] : [settings.entry.service]
         return [DeviceAdvertisement(address: address, name: settings.name, services: services)]
@@ -112,10 +95,9 @@ public struct SecureDevice: SimulatedDevice {
 
     /// The version of the application, where it is shown.
     public func read(_ characteristic: BluetoothUUID) -> [UInt8]? {
-        guard settings.showsVersion, characteristic == .firmwareRevision, case .application(let application) = mode
-        else { return nil }
-        let isFactorys = application.memory.image.isEmpty
-        let number = "\(application.memory.applicationVersion)"
+        guard settings.showsVersion, characteristic == .firmwareRevision, !isInBootloader else { return nil }
+        let isFactorys = memory.application?.firmware.isEmpty ?? true
+        let number = "\(memory.applicationVersion)"
         return Array((isFactorys ? settings.version ?? number : number).utf8)
     }
 
@@ -131,7 +113,7 @@ public struct SecureDevice: SimulatedDevice {
     public mutating func disconnected() {
         subscriptions = []
         request = nil
-        withBootloader { $0.linkLost() }
+        bootloader?.linkLost()
     }
 
     // MARK: Starts
@@ -148,9 +130,7 @@ public struct SecureDevice: SimulatedDevice {
 
     /// Has its next start go into the bootloader, as an application can by itself.
     package mutating func wantBootloader() {
-        guard case .application(var application) = mode else { return }
-        application.memory.isBootloaderWanted = true
-        mode = .application(application)
+        applicationMemory.isBootloaderWanted = true
     }
 
     /// Waits for work, where the bootloader runs.
@@ -161,27 +141,25 @@ public struct SecureDevice: SimulatedDevice {
     private mutating func start(wantsBootloader: Bool) {
         var memory = memory
         let isSystemNew = memory.install()
-        let name = memory.bootloaderName
+        bootloaderName = memory.bootloaderName ?? settings.bootloaderName
         memory.bootloaderName = nil
         memory.isBootloaderWanted = false
         subscriptions = []
         request = nil
         timer = nil
         flashToken = nil
-        guard wantsBootloader || isSystemNew || memory.application == nil else {
-            mode = .application(Application(memory: memory))
-            return
-        }
+        isLeaving = false
+        applicationMemory = memory
+        bootloader = nil
+        guard wantsBootloader || isSystemNew || memory.application == nil else { return }
+        bootloader = SecureBootloader(settings.bootloader, memory: memory)
         let isContinuing = isSystemNew && memory.application != nil
-        mode = .bootloader(
-            SecureBootloader(settings.bootloader, memory: memory), name: name ?? settings.bootloaderName,
-            waits: isContinuing ? settings.continuationLimit : settings.inactivityLimit)
+        inactivityLimit = isContinuing ? settings.continuationLimit : settings.inactivityLimit
     }
 
     private mutating func restartTimer() -> DeviceAction {
-        guard case .bootloader(_, _, let limit) = mode else { preconditionFailure("an application waits for nothing") }
         timer = newToken()
-        return .wake(token: lastToken, after: limit)
+        return .wake(token: lastToken, after: inactivityLimit)
     }
 
     private mutating func newToken() -> Int {
@@ -197,8 +175,7 @@ public struct SecureDevice: SimulatedDevice {
         }
         guard token == flashToken else { return [] }
         flashToken = nil
-        let effects = withBootloader { $0.flashed() }
-        return perform(effects ?? [])
+        return perform(bootloader?.flashed() ?? [])
     }
 
     // MARK: What a host writes
@@ -206,20 +183,11 @@ public struct SecureDevice: SimulatedDevice {
     /// Does what was asked for.
     public mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction] {
         if characteristic == .securePacket {
-            let effects = withBootloader { $0.packet(bytes) }
-            return perform(effects ?? [])
+            return perform(bootloader?.packet(bytes) ?? [])
         }
         guard let request = request.take(), request == bytes else { return [] }
         guard isInBootloader else { return answerApplication(bytes, at: characteristic) }
-        let effects = withBootloader { $0.request(bytes) }
-        return perform(effects ?? [])
-    }
-
-    @discardableResult
-    private mutating func withBootloader<Value>(_ body: (inout SecureBootloader) -> Value) -> Value? {
-        guard case .bootloader(var bootloader, let name, let limit) = mode else { return nil }
-        defer { mode = .bootloader(bootloader, name: name, waits: limit) }
-        return body(&bootloader)
+        return perform(bootloader?.request(bytes) ?? [])
     }
 
     private mutating func perform(_ effects: [SecureBootloader.Effect]) -> [DeviceAction] {
@@ -241,20 +209,19 @@ public struct SecureDevice: SimulatedDevice {
 
     /// An application's answer (nRF5 SDK 17: `ble_dfu.c`).
     private mutating func answerApplication(_ bytes: [UInt8], at characteristic: BluetoothUUID) -> [DeviceAction] {
-        guard case .application(var application) = mode, let opcode = bytes.first else { return [] }
+        guard let opcode = bytes.first else { return [] }
         func answer(_ result: SecureDFU.Buttonless.ResultCode) -> [DeviceAction] {
             [
                 .notify(
                     SecureDFU.Buttonless.Response(opcode: opcode, result).encoded, from: characteristic, after: .zero)
             ]
         }
-        defer { mode = .application(application) }
         switch opcode {
         case 0x01:
             guard settings.entry != .bonded || settings.isBonded else { return answer(.notBonded) }
-            guard !application.isLeaving else { return answer(.busy) }
-            application.isLeaving = true
-            application.memory.isBootloaderWanted = true
+            guard !isLeaving else { return answer(.busy) }
+            isLeaving = true
+            applicationMemory.isBootloaderWanted = true
             return answer(.success) + [
                 .disconnect(after: settings.endDelay), .reboot(after: settings.endDelay, offAir: settings.startTime),
             ]
@@ -264,8 +231,8 @@ public struct SecureDevice: SimulatedDevice {
                 let name = String(validating: bytes[2...], as: UTF8.self)
             else { return answer(.invalidName) }
             // Once for each start.
-            guard application.memory.bootloaderName == nil else { return answer(.operationFailed) }
-            application.memory.bootloaderName = name
+            guard applicationMemory.bootloaderName == nil else { return answer(.operationFailed) }
+            applicationMemory.bootloaderName = name
             return answer(.success)
         default: return answer(.opcodeNotSupported)
         }

@@ -72,13 +72,6 @@ package struct SecureReception: Sendable, Hashable, Codable {
         objectSize = 0
     }
 
-    /// What flash holds of it when only objects that were executed are noted.
-    var withoutOpenObject: SecureReception {
-        var reception = self
-        reception.open(0)
-        return reception
-    }
-
     /// What flash holds of it when only the init packet is noted.
     var withoutData: SecureReception {
         var reception = SecureReception()
