@@ -22,20 +22,21 @@ struct ConnectedDevice: Sendable {
         try await session.within(options.timeout, of: id) { left throws(Failure) in
             switch id.kind {
             case .simulated(let simulated):
-                let band = try SimulatedBand(simulated, profile: .band)
-                let transport = band.transport.captured(by: recorder, on: band.clock, as: simulated.device)
+                let target = try SimulatedTarget(simulated, profile: .band)
+                let transport = target.transport.captured(by: recorder, on: target.clock, as: simulated.device)
                 let work: @Sendable () async -> Result<Value, Failure> = {
                     await outcome { () throws(Failure) in
-                        try await connect(to: simulated.device, id, over: transport, options, session, log) {
+                        try await connect(to: target.address, id, over: transport, options, session, log) {
                             device throws(Failure) in
                             var device = device
-                            device.clock = band.clock
+                            device.device = simulated.device
+                            device.clock = target.clock
                             return try await body(device)
                         }
                     }
                 }
-                let result = if let world = band.world { await world.run(work) } else { await work() }
-                try band.finish()
+                let result = if let world = target.world { await world.run(work) } else { await work() }
+                try target.finish()
                 return try result.get()
             case .onAir:
                 let finder = DeviceFinder(options: options, session: session, left: left, log: log)

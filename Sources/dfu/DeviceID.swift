@@ -32,7 +32,7 @@ struct DeviceID: Sendable, Equatable {
 extension ValueFormat<DeviceID> {
     /// The ID of a device.
     static var device: Self {
-        ValueFormat(placeholder: "id", completion: .words(["sim:band"])) { text throws(InvalidValue) in
+        ValueFormat(placeholder: "id", completion: .words(["sim:band", "sim:secure"])) { text throws(InvalidValue) in
             guard !text.isEmpty else { throw .wrong("empty") }
             if text.hasPrefix("serial:") { throw .notYet("a device on a serial line") }
             if text.hasPrefix("udp:") { throw .notYet("a device on the network") }

@@ -6,7 +6,7 @@ struct SimulatedDeviceID: Sendable, Equatable {
     enum Kind: String, Choice {
         case band, secure, legacy, smp
 
-        var isAvailable: Bool { self == .band }
+        var isAvailable: Bool { self == .band || self == .secure }
     }
 
     /// Which time it lives in.
@@ -31,7 +31,9 @@ struct SimulatedDeviceID: Sendable, Equatable {
     var time = Time.real
     /// The version that it runs, as it shows it.
     var version: String?
-    /// The battery level in percent.
+    /// What only a device for Secure DFU has.
+    var secure = SimulatedSecureOptions()
+    /// A band's battery level in percent.
     var battery: Int?
     var mtu: Int?
     /// The connection interval.
@@ -47,7 +49,18 @@ struct SimulatedDeviceID: Sendable, Equatable {
     /// The file of what goes wrong.
     var faultsFile: String?
 
-    static let options: [Option<SimulatedDeviceID>] = [
+    /// The options of a kind of device.
+    static func options(of kind: Kind) -> [Option<SimulatedDeviceID>] {
+        switch kind {
+        case .band: options
+        case .secure:
+            options.filter { $0.description.name != "battery" }
+                + SimulatedSecureOptions.options.map { $0.nested(at: \.secure) }
+        case .legacy, .smp: []
+        }
+    }
+
+    private static let options: [Option<SimulatedDeviceID>] = [
         .option("time", \.time, .choice("time"), help: "The wall clock's, or a world of its own that never waits."),
         .option("version", \.version, .text("version"), help: "The version that it runs."),
         .option("battery", \.battery, .number(0...100, placeholder: "percent"), help: "The battery level."),
@@ -71,7 +84,7 @@ extension SimulatedDeviceID {
     init(behindScheme text: Substring) throws(InvalidValue) {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         try self.init(kindAndName: parts[0])
-        if parts.count == 2 { try OptionQuery.read(parts[1], Self.options, into: &self) }
+        if parts.count == 2 { try OptionQuery.read(parts[1], Self.options(of: kind), into: &self) }
     }
 
     /// Reads what stands before the options.

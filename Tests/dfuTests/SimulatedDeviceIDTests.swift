@@ -1,3 +1,4 @@
+import DFUTransport
 import Testing
 
 @testable import dfu
@@ -32,6 +33,48 @@ import Testing
         #expect(id.simulated.stateFile == "a")
         #expect(id.simulated.imageFile == "b")
         #expect(id.simulated.faultsFile == "c")
+    }
+
+    @Test func everyOptionOfADeviceForSecureDFUIsRead() throws {
+        let text =
+            "sim:secure/left?time=virtual&version=7&mtu=23&sdk=15&hw=52&sd=0x0101&key=k&buttonless=bonded&start=bootloader"
+            + "&bank=single&address=C0:FF:EE:00:00:70&name=Left&state=a&image=b&faults=c"
+        let id = try read(text)
+        #expect(id.device == "sim:secure/left")
+        #expect(id.simulated.kind == .secure)
+        #expect(id.simulated.version == "7")
+        #expect(id.simulated.mtu == 23)
+        var secure = SimulatedSecureOptions()
+        secure.sdk = .sdk15
+        secure.hardware = 52
+        secure.softdevice = .id(0x0101)
+        secure.keyFile = "k"
+        secure.buttonless = .bonded
+        secure.start = .bootloader
+        secure.bank = .single
+        secure.address = BluetoothAddress("C0:FF:EE:00:00:70")
+        secure.name = "Left"
+        #expect(id.simulated.secure == secure)
+    }
+
+    @Test(arguments: [
+        (
+            "battery=50",
+            "'battery' is none of time, version, mtu, interval, packets, phy, dle, state, image, faults, sdk, hw, "
+                + "sd, key, buttonless, start, bank, address, name"
+        ),
+        ("sd=100", "sd: '100' is not a SoftDevice's firmware ID, as 0x0100, or none"),
+        ("sd=0x10000", "sd: '0x10000' is not a SoftDevice's firmware ID, as 0x0100, or none"),
+        ("sdk=14", "sdk: '14' is not one of 12, 15, 16, 17; did you mean 12?"),
+    ])
+    func whatADeviceForSecureDFUHasNotIsRefused(_ option: String, _ problem: String) {
+        #expect(throws: InvalidValue.wrong("not a device that can be simulated; " + problem)) {
+            try read("sim:secure?" + option)
+        }
+    }
+
+    @Test func aBandHasNoSDK() {
+        #expect(throws: InvalidValue.self) { try read("sim:band?sdk=17") }
     }
 
     @Test(arguments: [

@@ -1,4 +1,4 @@
-import DFUTransport
+package import DFUTransport
 
 extension SecureDevice {
     /// What kind of device it is: its application, its bootloader, and how the one becomes the other.
@@ -45,6 +45,11 @@ extension SecureDevice {
             set { bootloader.sdk = newValue }
         }
     }
+
+    /// What is used over an encrypted link alone, where the application has bonds and the bootloader shares them.
+    package static let bondedCharacteristics: Set<BluetoothUUID> = [
+        .secureBondedButtonless, .secureControlPoint, .securePacket,
+    ]
 
     /// How an application is sent into its bootloader.
     public enum Entry: String, Sendable, Hashable, Codable, CaseIterable {

@@ -35,6 +35,9 @@ public struct SecureMemory: Sendable, Hashable, Codable {
     /// The image that the next start installs.
     package var accepted: Accepted?
 
+    /// Whether the next start installs an image.
+    public var hasAccepted: Bool { accepted != nil }
+
     /// An image that was received whole.
     package struct Accepted: Sendable, Hashable, Codable {
         @Base64 package var initPacket: [UInt8]

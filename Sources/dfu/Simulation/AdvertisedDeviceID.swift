@@ -12,14 +12,17 @@ struct AdvertisedDeviceID: Sendable, Equatable {
     /// How strongly it is heard, in dBm.
     var rssi: Int?
 
-    static let options: [Option<AdvertisedDeviceID>] =
-        [
+    /// The options of a kind of device.
+    private static func options(of kind: SimulatedDeviceID.Kind) -> [Option<AdvertisedDeviceID>] {
+        // On a bus there is the wall clock's time alone.
+        let inProcess: Set = ["time", "address", "name"]
+        let rest = SimulatedDeviceID.options(of: kind).filter { !inProcess.contains($0.description.name) }
+        return [
             .option("address", \.address, .address, help: "Its address (default: the next one)."),
             .option("name", \.name, .text("name"), help: "The name that it advertises."),
             .option("rssi", \.rssi, .signalStrength, help: "How strongly it is heard, in dBm."),
-        ]
-        // On a bus there is the wall clock's time alone.
-        + SimulatedDeviceID.options.filter { $0.description.name != "time" }.map { $0.nested(at: \.device) }
+        ] + rest.map { $0.nested(at: \.device) }
+    }
 
     /// A band without any options.
     static let band = AdvertisedDeviceID(
@@ -34,14 +37,14 @@ extension AdvertisedDeviceID {
         guard text.hasPrefix("sim:") else { throw .wrong("not a device that can be simulated, as sim:band") }
         let parts = text.dropFirst(4).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.init(text: text, device: try SimulatedDeviceID(kindAndName: parts[0]))
-        if parts.count == 2 { try OptionQuery.read(parts[1], Self.options, into: &self) }
+        if parts.count == 2 { try OptionQuery.read(parts[1], Self.options(of: device.kind), into: &self) }
     }
 }
 
 extension ValueFormat<AdvertisedDeviceID> {
     /// A simulated device in range.
     static var advertisedDevice: Self {
-        ValueFormat(placeholder: "spec", completion: .words(["sim:band"])) { text throws(InvalidValue) in
+        ValueFormat(placeholder: "spec", completion: .words(["sim:band", "sim:secure"])) { text throws(InvalidValue) in
             try AdvertisedDeviceID(text)
         }
     }
@@ -49,7 +52,7 @@ extension ValueFormat<AdvertisedDeviceID> {
 
 extension ValueFormat<BluetoothAddress> {
     /// Six octets.
-    fileprivate static var address: Self {
+    static var address: Self {
         ValueFormat(placeholder: "address") { text throws(InvalidValue) in
             guard let address = BluetoothAddress(text) else {
                 throw .wrong("not an address of six octets, as C0:FF:EE:00:00:01")

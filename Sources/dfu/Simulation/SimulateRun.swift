@@ -82,15 +82,19 @@ struct SimulateRun: Sendable {
     private struct Device {
         var id: AdvertisedDeviceID
         var address: String
-        var keeper: BandKeeper
+        var keeper: any DeviceKeeping
 
-        var name: String { id.name ?? "Band" }
+        var name: String { id.name ?? keeper.device.advertisements.first?.name ?? "Band" }
 
         var advertised: AdvertisedDevice {
             var advertised = AdvertisedDevice(keeper.device, name: name)
             advertised.radio = id.device.radio
             advertised.takesHostsInterval = id.device.interval == nil
             if let rssi = id.rssi { advertised.rssi = Int16(rssi) }
+            if id.device.kind == .secure, id.device.secure.buttonless == .bonded {
+                // The bootloader shares the application's bond.
+                advertised.pairing = DevicePairing(.justWorks, of: SecureDevice.bondedCharacteristics)
+            }
             return advertised
         }
 
@@ -102,7 +106,7 @@ struct SimulateRun: Sendable {
     private func devices() throws(Failure) -> [Device] {
         var devices: [Device] = []
         for (id, address) in zip(simulate.devices, simulate.addresses) {
-            let keeper = try BandKeeper(id.device, address: address, profile: .band)
+            let keeper = try id.device.keeper(address: address, name: id.name, profile: .band)
             devices.append(Device(id: id, address: address, keeper: keeper))
         }
         return devices

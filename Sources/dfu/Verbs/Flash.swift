@@ -14,6 +14,11 @@ extension Verb {
             "sim:band is a simulated wristband: sim:band[/NAME][?OPTION=VALUE&...]. Its options: time (real or virtual), "
                 + "version (1.0.0), battery (80), mtu, interval (ms), phy (1M or 2M), dle (on or off), state, image and "
                 + "faults (files).",
+            "sim:secure is a simulated device for Secure DFU. It has the options of sim:band without battery, and sdk (12, "
+                + "15, 16 or 17), hw (its hardware version), sd (its SoftDevice, as 0x0100, or none), key (a PEM file), "
+                + "buttonless (none, unbonded, bonded or sdk12), start (app or bootloader), bank (single or dual), address "
+                + "and name. Its bootloader takes packages for any hardware and SoftDevice, and looks at no signature, "
+                + "where hw, sd and key are left out. A version that is a whole number is the one that it compares (0).",
         ],
         examples: [
             Example(

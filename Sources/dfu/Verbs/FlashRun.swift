@@ -182,7 +182,7 @@ struct FlashRun: Sendable {
         var targets: [Target] = []
         for id in flash.devices {
             switch id.kind {
-            case .simulated(let simulated): targets.append(.success(try SimulatedBand(simulated, profile: profile)))
+            case .simulated(let simulated): targets.append(.success(try SimulatedTarget(simulated, profile: profile)))
             case .onAir:
                 guard let target = found.popFirst() else {
                     preconditionFailure("one of the devices was not looked for")

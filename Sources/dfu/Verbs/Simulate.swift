@@ -11,9 +11,10 @@ extension Verb {
                 + "with the variable set, and ends with its status.",
             "With --radio the devices are not on a bus but on the air of an emulated radio, where the machine's own BlueZ "
                 + "hears them: the socket is that of the lab's radio (Tests/lab in the sources).",
-            "A device is sim:band[/NAME][?OPTION=VALUE&...]. Its options: address, name (that it advertises), rssi (dBm), "
-                + "and those of a simulated device in 'dfu help flash', but time. Without an address the first device is "
-                + "C0:FF:EE:00:00:01, the next one ...:02.",
+            "A device is sim:KIND[/NAME][?OPTION=VALUE&...], where KIND is band or secure. Its options: address, name (that "
+                + "it advertises), rssi (dBm), and those of a simulated device in 'dfu help flash', but time. Without an "
+                + "address the first device is C0:FF:EE:00:00:01, the next one ...:02. The bootloader of a device for "
+                + "Secure DFU is found at the next address, unless it has bonds.",
         ],
         examples: [
             Example(

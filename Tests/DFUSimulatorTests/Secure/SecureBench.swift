@@ -54,10 +54,10 @@ struct SecureBench {
         }
     }
 
-    /// Restarts it, as it has asked for.
-    mutating func restart() {
+    /// Restarts it, as it has asked for, or because its power was gone.
+    mutating func restart(powerless: Bool = false) {
         device.disconnected()
-        device.rebooted()
+        if powerless { device.powerCycled() } else { device.rebooted() }
         did = []
         connect()
     }

@@ -2,21 +2,23 @@ import DFUKit
 import DFUSimulator
 import DFUTransport
 
-/// A simulated band in this process, as its ID describes it.
-struct SimulatedBand: TargetDevice {
+/// A simulated device in this process, as its ID describes it.
+struct SimulatedTarget: TargetDevice {
     let world: VirtualTime?
+    let address: String
     private let id: SimulatedDeviceID
     private let air: SimulatedTransport
-    private let keeper: BandKeeper
+    private let keeper: any DeviceKeeping
 
     var device: String { id.device }
-    var address: String { id.device }
     var transport: any Transport { air }
 
-    /// Makes the band; its files are read and written here, so that a wrong one stops the command before anything begins.
+    /// Makes the device; its files are read and written here, so that a wrong one stops the command before anything
+    /// begins.
     init(_ id: SimulatedDeviceID, profile: DeviceProfile) throws(Failure) {
         self.id = id
-        keeper = try BandKeeper(id, address: id.device, profile: profile)
+        address = id.address
+        keeper = try id.keeper(address: address, name: id.secure.name, profile: profile)
         world = id.time == .virtual ? VirtualTime() : nil
         let time = world.map { SimulatedTime.virtual($0) } ?? .real
         air = SimulatedTransport([keeper.device], radio: id.radio, time: time) { [keeper] _, device in
@@ -24,17 +26,28 @@ struct SimulatedBand: TargetDevice {
         }
     }
 
-    /// Writes what the band ended with.
+    /// Writes what the device ended with.
     func finish() throws(Failure) {
         try keeper.finish(air.device(address))
     }
 }
 
 extension SimulatedDeviceID {
+    /// Where the device is found in this process at first. A band is known by its ID; where an application has another
+    /// address than its bootloader, it has to be a real one.
+    var address: String {
+        switch kind {
+        case .band, .legacy, .smp: device
+        case .secure: secure.address?.description ?? "C0:FF:EE:00:00:01"
+        }
+    }
+
     /// What a connection to the device can carry.
     var radio: RadioModel {
         var radio = RadioModel()
         if let mtu { radio.mtu = mtu }
+        // What a host of today offers.
+        if kind == .secure { radio.mtu = secure.sdk.generation.mtu(offered: mtu ?? 247) }
         if let interval { radio.interval = interval }
         radio.packetsPerEvent = packets
         switch phy {
