@@ -21,7 +21,7 @@ _dfu() {
     fi
     COMPREPLY=()
     case "$command $option" in
-    "dfu flash --device") candidates="sim:band" ;;
+    "dfu flash --device") candidates="sim:band sim:secure" ;;
     "dfu flash --protocol") candidates="auto block-ack" ;;
     "dfu flash --profile") compopt -o default ;;
     "dfu flash --skip-check") candidates="battery version hash size hardware" ;;
@@ -92,7 +92,7 @@ _dfu() {
     "dfu forget --connect-retries") : ;;
     "dfu forget --progress") candidates="auto bar plain none" ;;
     "dfu forget --log") compopt -o default ;;
-    "dfu simulate --device") candidates="sim:band" ;;
+    "dfu simulate --device") candidates="sim:band sim:secure" ;;
     "dfu simulate --adapter") : ;;
     "dfu simulate --disconnect-delay") : ;;
     "dfu simulate --faults") compopt -o default ;;
@@ -137,7 +137,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--profile --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;
@@ -145,7 +145,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--text --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;
@@ -153,7 +153,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--with-response --without-response --checksum --profile --reply --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;
@@ -161,7 +161,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--count --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;
@@ -169,7 +169,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;
@@ -177,7 +177,7 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--adapter --timeout --scan-timeout --connect-retries --power-on --json --progress -v --verbose --log -h --help"
             else
-                candidates="sim:band"
+                candidates="sim:band sim:secure"
                 :
             fi
             ;;

@@ -22,7 +22,7 @@ _dfu() {
         ;;
     'dfu flash')
         _arguments -s -S \
-            '*--device=[The device. Repeat it for several.]:id:(sim\:band)' \
+            '*--device=[The device. Repeat it for several.]:id:(sim\:band sim\:secure)' \
             '--protocol=[auto, secure, legacy, smp or block-ack (default\: auto). This version has block-ack.]:protocol:(auto block-ack)' \
             '--profile=[What the device'\''s kind differs in.]:file:_files' \
             '--allow-downgrade[Let the device take an older or the same version.]' \
@@ -96,7 +96,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)'
+            ':id:(sim\:band sim\:secure)'
         ;;
     'dfu read')
         _arguments -s -S \
@@ -114,7 +114,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)' \
+            ':id:(sim\:band sim\:secure)' \
             ':characteristic: '
         ;;
     'dfu write')
@@ -137,7 +137,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)' \
+            ':id:(sim\:band sim\:secure)' \
             ':characteristic: ' \
             ':hex: '
         ;;
@@ -157,7 +157,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)' \
+            ':id:(sim\:band sim\:secure)' \
             ':characteristic: '
         ;;
     'dfu pair')
@@ -174,7 +174,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)'
+            ':id:(sim\:band sim\:secure)'
         ;;
     'dfu forget')
         _arguments -s -S \
@@ -190,7 +190,7 @@ _dfu() {
             '--log=[Add the log with every packet to a file.]:file:_files' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            ':id:(sim\:band)'
+            ':id:(sim\:band sim\:secure)'
         ;;
     'dfu profile')
         _arguments -s -S \
@@ -212,7 +212,7 @@ _dfu() {
         ;;
     'dfu simulate')
         _arguments -s -S \
-            '*--device=[A device in range (default\: sim\:band). Repeat it for several.]:spec:(sim\:band)' \
+            '*--device=[A device in range (default\: sim\:band). Repeat it for several.]:spec:(sim\:band sim\:secure)' \
             '*--adapter=[An adapter (default\: hci0). Repeat it for several.]:hciN: ' \
             '--disconnect-delay=[How long after Disconnect a connection ends (default\: 2000, as in BlueZ).]:ms: ' \
             '--faults=[What goes wrong with adapters, BlueZ and the bus.]:file:_files' \

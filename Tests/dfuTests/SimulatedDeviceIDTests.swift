@@ -65,7 +65,7 @@ import Testing
         ),
         ("sd=100", "sd: '100' is not a SoftDevice's firmware ID, as 0x0100, or none"),
         ("sd=0x10000", "sd: '0x10000' is not a SoftDevice's firmware ID, as 0x0100, or none"),
-        ("sdk=14", "sdk: '14' is not one of 12, 15, 16, 17; did you mean 12?"),
+        ("sdk=14", "sdk: '14' is not one of 12, 15, 16, 17"),
     ])
     func whatADeviceForSecureDFUHasNotIsRefused(_ option: String, _ problem: String) {
         #expect(throws: InvalidValue.wrong("not a device that can be simulated; " + problem)) {
