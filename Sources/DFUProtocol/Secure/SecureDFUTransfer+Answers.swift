@@ -310,9 +310,6 @@ extension SecureDFU.Transfer {
         guard !hasReceipts || missedReceipts > 1 else { return }
         dialogue.note("the device sends no receipts: goes on without")
         learnt.sendsNoReceipts = true
-        object.packets = 0
-        object.receipts = 0
-        receiptInterval = 0
     }
 
     private mutating func executed() {

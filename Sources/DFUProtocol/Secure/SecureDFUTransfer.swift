@@ -255,7 +255,7 @@ extension SecureDFU.Transfer {
     /// Takes an object up: from its beginning, or where the device has the first of its bytes already.
     mutating func begin(_ object: Object) {
         self.object = object
-        let interval = object.type == .data && !learnt.sendsNoReceipts ? wantedInterval : 0
+        let interval = object.type == .data ? wantedInterval : 0
         if interval == receiptInterval {
             createOrGoOn()
         } else {
@@ -265,6 +265,7 @@ extension SecureDFU.Transfer {
 
     private var wantedInterval: Int {
         switch parameters.receipts {
+        case _ where learnt.sendsNoReceipts: 0
         case .none: 0
         case .adaptive, .every: min(pace.stride, Int(UInt16.max))
         }
@@ -303,13 +304,16 @@ extension SecureDFU.Transfer {
     /// Whether a receipt is still to come for the packets that were sent. A checksum is never asked for as long as one
     /// is: what comes then could be either.
     var isReceiptDue: Bool {
-        receiptInterval > 0 && object.packets / receiptInterval > object.receipts
+        heardInterval > 0 && object.packets / heardInterval > object.receipts
     }
+
+    /// As `receiptInterval`; 0 where the device was seen to send none nevertheless.
+    private var heardInterval: Int { learnt.sendsNoReceipts ? 0 : receiptInterval }
 
     /// A receipt says the same as the answer to `checksum`. Only the first time, because one for an earlier send of the
     /// same bytes would, too.
     private var isProvenByReceipt: Bool {
-        receiptInterval > 0 && object.receipts > 0 && object.creations == 1
+        object.receipts > 0 && object.creations == 1
             && object.acknowledged == object.range.upperBound
     }
 
@@ -321,7 +325,7 @@ extension SecureDFU.Transfer {
 
     /// The bytes that may be sent before the device has told that it received them; nil where nothing bounds them.
     private var window: Int? {
-        guard receiptInterval > 0 else {
+        guard heardInterval > 0 else {
             // Without receipts there is the checksum, which costs more: for devices only that have lost packets.
             guard object.type == .data, pace.isCareful, pace.stride < object.range.count / packetLength else {
                 return nil
@@ -329,8 +333,8 @@ extension SecureDFU.Transfer {
             return pace.stride * packetLength
         }
         switch parameters.receipts {
-        case .adaptive where !pace.isCareful: return 2 * receiptInterval * packetLength
-        case .adaptive, .every, .none: return receiptInterval * packetLength
+        case .adaptive where !pace.isCareful: return 2 * heardInterval * packetLength
+        case .adaptive, .every, .none: return heardInterval * packetLength
         }
     }
 

@@ -29,8 +29,8 @@ struct SecureBench {
     /// Changes the answers to a request, or what a packet brings forth: told the bytes, the time, and the answers. The
     /// answers may be any.
     var tamper: ((_ bytes: [UInt8], _ isRequest: Bool, inout [[UInt8]]) -> Void)?
-    /// Whether a packet gets through, by the time since the last `create`.
-    var hears: ((_ sinceCreate: Duration) -> Bool)?
+    /// Whether a packet of the firmware gets through, by where its object begins, and the time since that was created.
+    var hears: ((_ object: Int, _ sinceCreate: Duration) -> Bool)?
 
     private(set) var now = Duration.zero
     private(set) var requests: [[UInt8]] = []
@@ -164,9 +164,11 @@ struct SecureBench {
 
     private mutating func packet(_ bytes: [UInt8]) -> [[UInt8]] {
         packetLengths.append(bytes.count)
-        if requests.contains([0x06, 0x02]) { unacknowledged += 1 }
-        mostInFlight = max(mostInFlight, unacknowledged)
-        if let hears, !hears(now - lastCreate) { device.lostPackets.insert(device.packets + 1) }
+        if requests.contains([0x06, 0x02]) {
+            unacknowledged += 1
+            mostInFlight = max(mostInFlight, unacknowledged)
+            if let hears, !hears(device.executed, now - lastCreate) { device.lostPackets.insert(device.packets + 1) }
+        }
         return device.heard(bytes).map { [$0] } ?? []
     }
 

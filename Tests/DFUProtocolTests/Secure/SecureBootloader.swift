@@ -25,12 +25,13 @@ struct SecureBootloader {
     private(set) var storedInitPacket: [UInt8] = []
     private(set) var firmware: [UInt8] = []
     private(set) var installed: [UInt8]?
+    /// Bytes of the firmware in executed objects.
+    private(set) var executed = 0
     /// Packets heard so far.
     private(set) var packets = 0
     private(set) var receiptInterval = 0
 
     private var isInitValid = false
-    private var executed = 0
     private var objectEnd = 0
     private var current: UInt8 = 1
     private var counter = 0
