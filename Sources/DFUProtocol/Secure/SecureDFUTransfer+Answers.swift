@@ -296,7 +296,8 @@ extension SecureDFU.Transfer {
         let offset = Int(reception.offset)
         let crc = checksum(continuingTo: object.sent)
         guard offset == object.sent, crc.value == reception.crc32 else {
-            return sendAgain(because: .kept(offset))
+            let mayBeReceipt = object.receipts > 0 && offset == object.acknowledged && requestSends == 1
+            return mayBeReceipt ? askAgain(.checksum) : sendAgain(because: .kept(offset))
         }
         isPrefixUnproven = false
         acknowledge(upTo: offset, crc)
