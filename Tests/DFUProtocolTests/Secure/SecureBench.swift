@@ -93,9 +93,11 @@ struct SecureBench {
             while let event = takeNext(before: now) { tell(event, &procedure) }
             if faults.contains(.stop(before: writes + 1)) { stop(&procedure) }
             let step = procedure.next()
-            #expect(procedure.next() == step, "next() is idempotent")
-            #expect(procedure.progress.bytes >= progress.bytes && procedure.progress.bytes <= procedure.progress.total)
-            progress = procedure.progress
+            // An expectation a step would take most of the time.
+            if procedure.next() != step { Issue.record("next() is idempotent") }
+            let told = procedure.progress
+            if told.bytes < progress.bytes || told.bytes > told.total { Issue.record("progress never falls") }
+            progress = told
             log += procedure.takeLog()
             switch step {
             case .write(let bytes, let endpoint):
