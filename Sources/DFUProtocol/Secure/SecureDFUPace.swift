@@ -12,7 +12,7 @@ extension SecureDFU {
         private var failingStride: Int?
         private var failingDelay: Duration?
         private var wholeObjects = 0
-        private var patience = 8
+        private var patience = Self.firstPatience
 
         /// The first stride of a device about which nothing is known; about as many as a page's buffers (SDK 17: 17 of
         /// 244 bytes) take twice.
@@ -20,6 +20,9 @@ extension SecureDFU {
         /// How long a page's erase may keep a device from hearing (nRF52: 85 ms a page; hosts in the field wait so long).
         private static let learntDelay = Duration.milliseconds(400)
         private static let shortestDelay = Duration.milliseconds(10)
+        /// Objects that have to arrive whole before what failed is tried again.
+        private static let firstPatience = 8
+        private static let longestPatience = 1024
 
         /// Where a transfer by these parameters begins.
         init(by parameters: Parameters) {
@@ -27,10 +30,14 @@ extension SecureDFU {
             delay = parameters.preparationDelay
         }
 
-        /// Keeps to `parameters`, which may have changed since it was learnt.
+        /// Keeps to `parameters`, which may have changed since it was learnt, and to what a pace can be: it may come from a
+        /// damaged file.
         mutating func bound(by parameters: Parameters) {
             stride = max(1, min(stride, parameters.receipts.longestStride))
-            delay = max(delay, parameters.preparationDelay)
+            delay = max(min(delay, Self.learntDelay), parameters.preparationDelay)
+            failingStride = failingStride.map { max($0, 2) }
+            wholeObjects = 0
+            patience = min(max(patience, Self.firstPatience), Self.longestPatience)
         }
 
         /// Whether packets went missing lately.
@@ -58,7 +65,7 @@ extension SecureDFU {
         /// Packets went missing.
         mutating func failed() {
             wholeObjects = 0
-            patience = min(patience * 2, 1024)
+            patience = min(patience * 2, Self.longestPatience)
             failingStride = min(failingStride ?? .max, max(stride, 2))
             failingDelay = max(failingDelay ?? .zero, delay)
             stride = stride > Self.firstStride ? Self.firstStride : 1
