@@ -9,9 +9,11 @@ public struct Checkpoint: Sendable, Hashable, Codable {
     public var package: String
     /// The device as asked.
     public var device: String
-    /// What the transfer found out about the device and the way to it.
-    public var learnt = BlockAck.Learnt()
-    /// Whether the device was already asked for its verdict on the whole image.
+    /// What a transfer by block-ack found out about the device and the way to it.
+    public var blockAck = BlockAck.Learnt()
+    /// What a transfer by Secure DFU found out.
+    public var secure = SecureDFU.Learnt()
+    /// Whether the device was already asked for block-ack's verdict on the whole image.
     public var completeWritten: Bool
 
     /// What is known before anything happened.

@@ -87,7 +87,7 @@ struct Preflight {
                     .unsuitable, reason: "noApplication",
                     message: "\(name) holds no application, and block-ack carries nothing else")
             }
-            guard package.parts.count == 1 || options.applicationOnly else {
+            guard package.parts.count == 1 || options.only == .application else {
                 let others = package.parts.filter { $0 != application }.map(\.role.rawValue).joined(separator: ", ")
                 throw PackageError(
                     .unsuitable, reason: "severalParts",

@@ -4,10 +4,10 @@ public import DFUProtocol
 public struct UpdateProgress: Sendable, Hashable {
     /// The stage.
     public var phase: Phase
-    /// Bytes that the device has acknowledged, of this part. It never falls, and reaches `total` only when the device
-    /// has accepted the whole part.
+    /// Bytes that the device has acknowledged, of all parts. It never falls, counts the last byte of a part when the
+    /// device has accepted that part, and so reaches `total` only when it has accepted all.
     public var bytes: Int
-    /// Bytes of this part; 0 until they are known.
+    /// Bytes of all parts; 0 until they are known.
     public var total: Int
     /// Which part is under way, from 1.
     public var part: Int

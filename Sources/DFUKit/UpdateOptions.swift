@@ -32,20 +32,26 @@ public struct UpdateOptions: Sendable, Hashable {
     public enum Method: Sendable, Hashable {
         /// By what its services say.
         case automatic
+        /// By Nordic's Secure DFU.
+        case secure
         /// By block-ack.
         case blockAck
     }
 
     /// How the device is to be updated.
     public var method = Method.automatic
-    /// Whether a package with more parts gives its application alone.
-    public var applicationOnly = false
+    /// The one part of the package that is sent; nil for all.
+    public var only: Part.Role?
     /// The version to announce, in place of the package's.
     public var firmwareVersion: FirmwareVersion?
     /// What the image's CRC-32 is compared with.
     public var statedCRC = StatedCRC.fileName
     /// The pause between frames, in place of the profile's.
     public var gap: BlockAck.Parameters.Gap?
+    /// The most packets between two receipts of Secure DFU; 0 for none, nil for what goes best.
+    public var receiptInterval: Int?
+    /// Addresses of other devices: never taken for those of this one's bootloader.
+    public var otherDevices: Set<String> = []
     /// No packet is longer than this, whatever the link takes.
     public var maximumPacketLength: Int?
     /// Asks the device to take an older or the same version.
@@ -58,6 +64,9 @@ public struct UpdateOptions: Sendable, Hashable {
     public var connectRetries = 4
     /// The limit of one connect.
     public var connectLimit = Duration.seconds(30)
+    /// How long a device may take to come back as its bootloader or its application: SoftDevice and bootloader are copied
+    /// meanwhile, which takes 12 s and more.
+    public var returnLimit = Duration.seconds(60)
     /// The limit of the whole update.
     public var timeLimit: Duration?
 

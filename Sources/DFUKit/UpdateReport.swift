@@ -4,6 +4,8 @@ public struct UpdateReport: Sendable, Hashable {
     public enum Verdict: Sendable, Hashable {
         /// It was seen running: its version was read.
         case running(version: String)
+        /// Its application was seen running again after it had accepted all; it has no version to read.
+        case started
         /// The device accepted it; whether it runs was not looked at, for this reason.
         case accepted(because: String)
         /// It ran already: an earlier update was interrupted after the device had accepted the image.
@@ -12,7 +14,7 @@ public struct UpdateReport: Sendable, Hashable {
         /// A stable word for machines, where it is not simply done.
         package var reason: String? {
             switch self {
-            case .running: nil
+            case .running, .started: nil
             case .accepted: "notVerified"
             case .ranAlready: "alreadyRunning"
             }
@@ -21,7 +23,7 @@ public struct UpdateReport: Sendable, Hashable {
         /// What the device is left with.
         package var deviceState: UpdateError.DeviceState {
             switch self {
-            case .running, .ranAlready: .updated
+            case .running, .started, .ranAlready: .updated
             case .accepted: .unknown
             }
         }
@@ -31,13 +33,14 @@ public struct UpdateReport: Sendable, Hashable {
     public var protocolName: String
     /// How the new firmware is known to run.
     public var verdict: Verdict
-    /// Bytes of the image.
+    /// Bytes of all images.
     public var bytes: Int
-    /// The version that was announced to the device, or nil where its version check was switched off.
+    /// The version that was announced to the device: of Secure DFU the number in the init packet, of the last part. nil
+    /// where there is none, or the device's version check was switched off.
     public var version: String?
     /// The version that the device said it ran before, where it can tell.
     public var versionBefore: String?
-    /// The CRC-32 of the image.
+    /// The CRC-32 of the image, of the last part where there are several.
     public var crc32: UInt32
     /// How often a connection was made.
     public var connections: Int

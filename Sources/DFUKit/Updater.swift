@@ -41,7 +41,18 @@ public struct Updater: Sendable {
     ) throws(UpdateError) {
         let preflight = Preflight(package: package, profile: profile, options: options)
         try preflight.checkPackage()
-        if options.method == .blockAck { _ = try preflight.blockAckImage() }
+        switch options.method {
+        case .blockAck: _ = try preflight.blockAckImage()
+        case .secure: _ = try preflight.secureParts()
+        case .automatic:
+            // What is asked for by name is there, whatever the protocol.
+            guard package.kind == .nordicSecure else { return }
+            do throws(PackageError) {
+                _ = try preflight.chosenParts()
+            } catch {
+                throw UpdateError(error)
+            }
+        }
     }
 
     /// Updates one device, and returns when it has accepted the new firmware and, where that is looked for, runs it.
@@ -50,24 +61,26 @@ public struct Updater: Sendable {
     /// connection is closed when this returns.
     /// - Parameters:
     ///   - device: The address, as the transport writes it.
+    ///   - address: Where it is now, where that is another address: its bootloader's.
     ///   - package: What the device is to run. A package with problems is refused before anything is sent.
     ///   - observer: Hears how far it is.
     public func update(
-        _ device: String, with package: Package, observer: UpdateObserver = UpdateObserver()
+        _ device: String, at address: String? = nil, with package: Package,
+        observer: UpdateObserver = UpdateObserver()
     ) async throws(UpdateError) -> UpdateReport {
-        let result = await limitedAttempt(device, package, observer)
+        let result = await limitedAttempt(device, address ?? device, package, observer)
         observer.capture?.end(result)
         return try result.get()
     }
 
     /// Attempts it within the limit of the whole.
     private func limitedAttempt(
-        _ device: String, _ package: Package, _ observer: UpdateObserver
+        _ device: String, _ address: String, _ package: Package, _ observer: UpdateObserver
     ) async -> Result<UpdateReport, UpdateError> {
-        guard let limit = options.timeLimit else { return await attempt(device, package, observer) }
+        guard let limit = options.timeLimit else { return await attempt(device, address, package, observer) }
         let clock = clock
         return await withTaskGroup { group in
-            group.addTask { () -> Result<UpdateReport, UpdateError>? in await attempt(device, package, observer) }
+            group.addTask { () -> Result<UpdateReport, UpdateError>? in await attempt(device, address, package, observer) }
             group.addTask { () -> Result<UpdateReport, UpdateError>? in
                 try? await clock.sleep(for: limit, tolerance: .zero)
                 return nil
@@ -82,10 +95,11 @@ public struct Updater: Sendable {
                 group.cancelAll()
                 guard limitPassed, case .failure(var error) = result, error.code == .aborted else { return result }
                 error.reason = "timeLimit"
-                if error.deviceState == .asBefore {
+                switch error.deviceState {
+                case .asBefore, .bootloader:
                     error.code = .timeout
                     error.message = "the limit of \(limit) for the whole update passed; allow more time, or try again"
-                } else {
+                case .updated, .unknown:
                     error.code = .unverified
                     error.message =
                         "all was sent, but the limit of \(limit) for the whole update passed before the new firmware was "
@@ -98,21 +112,39 @@ public struct Updater: Sendable {
     }
 
     private func attempt(
-        _ device: String, _ package: Package, _ observer: UpdateObserver
+        _ device: String, _ address: String, _ package: Package, _ observer: UpdateObserver
     ) async -> Result<UpdateReport, UpdateError> {
-        let update = BlockAckUpdate(updater: self, device: device, package: package, observer: observer)
+        let session = DeviceSession(
+            updater: self, device: device, at: address, package: package, observer: observer,
+            rules: BlockAckUpdate.rules(of: self))
         let result: Result<UpdateReport, UpdateError>
         do throws(UpdateError) {
-            result = .success(try await update.run())
+            result = .success(try await update(session))
         } catch {
             var error = error
-            error.protocolName = update.isProven ? BlockAckUpdate.protocolName : nil
-            error.versionBefore = update.versionBefore
-            error.connections = update.connections
-            error.retries = update.retries
+            error.protocolName = session.protocolName
+            error.versionBefore = session.versionBefore
+            error.connections = session.connections
+            error.retries = session.retries
             result = .failure(error)
         }
-        await update.disconnect()
+        await session.disconnect()
         return result
+    }
+
+    /// Updates the device by what its services and the package say.
+    private func update(_ session: DeviceSession) async throws(UpdateError) -> UpdateReport {
+        try Self.preflight(session.package, profile: profile, options: options)
+        let preflight = Preflight(package: session.package, profile: profile, options: options)
+        if let name = preflight.onlyProtocol { session.beginCapture(by: name) }
+        try await session.connect(phase: .connect)
+        switch try await session.choose(preflight) {
+        case .blockAck:
+            if preflight.onlyProtocol == nil { session.beginCapture(by: BlockAckUpdate.protocolName) }
+            return try await BlockAckUpdate(session).run()
+        case .secure(let found, let parts):
+            if preflight.onlyProtocol == nil { session.beginCapture(by: SecureUpdate.protocolName) }
+            return try await SecureUpdate(session, parts).run(found)
+        }
     }
 }

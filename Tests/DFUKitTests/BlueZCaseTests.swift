@@ -18,7 +18,7 @@ import Testing
     private func update(
         of settings: Band.Settings = Band.Settings(), profile: DeviceProfile? = nil, radio: RadioModel = RadioModel(),
         in scene: BlueZScene, adjust: (inout UpdateOptions) -> Void = { _ in },
-        during: (@Sendable (UpdateProgress, SimulatedUpdate.Intervention) -> Void)? = nil
+        during: (@Sendable (UpdateProgress, UpdateScript.Intervention) -> Void)? = nil
     ) async throws -> SimulatedUpdate {
         try await SimulatedUpdate(
             over: .bus, of: settings, to: .bin(image), profile: profile, radio: radio, in: scene,
@@ -31,7 +31,7 @@ import Testing
     /// An update in whose middle something happens; what is left of it then takes a second.
     private func update(
         of settings: Band.Settings = Band.Settings(), in scene: BlueZScene = BlueZScene(),
-        interruptedBy trouble: @escaping @Sendable (BlueZStage, SimulatedUpdate.Intervention) async -> Void
+        interruptedBy trouble: @escaping @Sendable (BlueZStage, UpdateScript.Intervention) async -> Void
     ) async throws -> SimulatedUpdate {
         var settings = settings
         settings.profile.blockAck.blockSize = 512

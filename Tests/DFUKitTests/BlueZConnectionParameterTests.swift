@@ -234,7 +234,7 @@ import Testing
 
     private func update(
         _ kernel: ScriptedKernel, _ connection: DeviceProfile.Connection,
-        during: (@Sendable (UpdateProgress, SimulatedUpdate.Intervention) -> Void)? = nil
+        during: (@Sendable (UpdateProgress, UpdateScript.Intervention) -> Void)? = nil
     ) async throws -> SimulatedUpdate {
         var settings = Band.Settings()
         settings.profile.connection = connection

@@ -34,12 +34,13 @@ import Testing
         #expect(story.secondsLeft(at: .seconds(13)) == nil)
     }
 
-    @Test func aNewPartBeginsAnew() {
+    @Test("SEC-30 bytes are of all parts, and do not fall with a new one")
+    func aNewPartGoesOn() {
         var story = ProgressStory()
         _ = story.note(UpdateProgress(phase: .transfer, bytes: 900, total: 1000, part: 1, parts: 2), at: .zero)
-        let change = story.note(UpdateProgress(phase: .transfer, bytes: 0, total: 50, part: 2, parts: 2), at: .zero)
+        let change = story.note(UpdateProgress(phase: .transfer, bytes: 900, total: 1000, part: 2, parts: 2), at: .zero)
         #expect(change == .phase)
-        #expect(story.bytes == 0)
+        #expect(story.bytes == 900)
         #expect(story.phaseName == "transfer 2/2")
     }
 }

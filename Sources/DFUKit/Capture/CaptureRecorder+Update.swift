@@ -7,11 +7,14 @@ private import FoundationEssentials
 
 extension CaptureRecorder {
     /// Writes down what is to be sent to whom, and by which rules.
-    func begin(_ device: String, _ package: Package, profile: DeviceProfile, options: UpdateOptions) {
-        note(.protocol, BlockAckUpdate.protocolName)
+    func begin(
+        _ device: String, _ package: Package, by protocolName: String, profile: DeviceProfile, options: UpdateOptions
+    ) {
+        note(.protocol, protocolName)
         noteDevice(device)
         note(.package, package.sha256.digits, "\(package.size) bytes, SHA-256")
-        if let image = try? Preflight(package: package, profile: profile, options: options).blockAckImage() {
+        let preflight = Preflight(package: package, profile: profile, options: options)
+        if protocolName == BlockAckUpdate.protocolName, let image = try? preflight.blockAckImage() {
             note(.imageSize, "\(image.bytes.count)")
             note(.imageCRC, image.crc32.hexadecimal)
             note(.version, image.announcedVersion?.description ?? "any")
@@ -40,6 +43,7 @@ extension UpdateReport.Verdict {
     fileprivate var captureMeaning: String {
         switch self {
         case .running(let version): "it runs \(version)"
+        case .started: "its application runs again"
         case .accepted(because: let reason): "accepted: \(reason)"
         case .ranAlready(let version): "it runs \(version) already"
         }
@@ -50,7 +54,8 @@ extension UpdateOptions {
     /// What was asked for that no other fact tells, as on the command line.
     fileprivate var captureWords: [String] {
         var words: [String] = []
-        if applicationOnly { words += ["--only", "application"] }
+        if let only { words += ["--only", only.optionWord] }
+        if let receiptInterval { words += ["--prn", "\(receiptInterval)"] }
         if statedCRC == .none { words.append("--no-crc") }
         if allowDowngrade { words.append("--allow-downgrade") }
         for check in Check.allCases where skippedChecks.contains(check) { words += ["--skip-check", check.rawValue] }

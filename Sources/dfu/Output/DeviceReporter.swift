@@ -54,7 +54,7 @@ final class DeviceReporter: Sendable {
         return observer
     }
 
-    /// How many bytes of the part that is under way the device has acknowledged.
+    /// How many bytes of all parts the device has acknowledged.
     var bytes: Int { state.withLock { $0.story.bytes } }
 
     /// Tells where the update stands.

@@ -24,9 +24,6 @@ struct ProgressStory: Sendable {
             change.insert(.phase)
             meter.reset()
         }
-        if snapshot.part != part {
-            bytes = 0
-        }
         if snapshot.bytes > bytes {
             change.insert(.bytes)
         }
@@ -46,7 +43,7 @@ struct ProgressStory: Sendable {
         phase == .transfer ? meter.rate(at: time) : nil
     }
 
-    /// How long the rest of the part takes at that rate.
+    /// How long the rest takes at that rate.
     func secondsLeft(at time: Duration) -> Double? {
         guard let rate = bytesPerSecond(at: time), rate > 0 else { return nil }
         return Double(total - bytes) / rate

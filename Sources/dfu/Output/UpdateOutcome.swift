@@ -40,6 +40,8 @@ extension JSONLine.Result {
         switch report.verdict {
         case .running(let version):
             message = "updated: it runs \(version)\(before)"
+        case .started:
+            message = "updated: it accepted all, and its application runs again"
         case .accepted(let reason):
             message = "sent and accepted: \(reason)"
         case .ranAlready(let version):
@@ -65,7 +67,7 @@ extension JSONLine.Result {
         deviceState = error.deviceState.rawValue
         switch error.deviceState {
         case .asBefore: break
-        case .bootloader: message += "; it is left in its bootloader"
+        case .bootloader: message += "; it was left in its bootloader"
         case .updated: message += "; it runs the new firmware"
         case .unknown: message += "; whether it runs the old or the new firmware is not known"
         }

@@ -58,7 +58,7 @@ struct DeviceUpdate: Sendable {
         var observer = reporter.observer
         observer.capture = recorder
         return try await target.run { [observer] () async throws(UpdateError) -> UpdateReport in
-            try await updater.update(target.address, with: package, observer: observer)
+            try await updater.update(target.device, at: target.address, with: package, observer: observer)
         }
     }
 }

@@ -4,8 +4,14 @@ extension Flash {
     /// What the command line decides of each device's update.
     var updateOptions: UpdateOptions {
         var options = UpdateOptions()
-        options.method = method == .blockAck ? .blockAck : .automatic
-        options.applicationOnly = only == .application
+        options.method =
+            switch method {
+            case .secure: .secure
+            case .blockAck: .blockAck
+            case .auto, .legacy, .smp: .automatic
+            }
+        options.only = only?.role
+        options.receiptInterval = prn
         options.firmwareVersion = firmwareVersion
         options.statedCRC = ignoresCRC ? .none : crc.map { .value($0) } ?? .fileName
         options.gap = gap

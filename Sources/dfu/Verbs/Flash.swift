@@ -47,7 +47,7 @@ struct Flash: Command {
         case auto, secure, legacy, smp
         case blockAck = "block-ack"
 
-        var isAvailable: Bool { self == .auto || self == .blockAck }
+        var isAvailable: Bool { self != .legacy && self != .smp }
     }
 
     /// A part of a package.
@@ -55,7 +55,15 @@ struct Flash: Command {
         case application, bootloader, softdevice
         case softdeviceBootloader = "softdevice-bootloader"
 
-        var isAvailable: Bool { self == .application }
+        var role: DFUPackage.Part.Role {
+            switch self {
+            case .application: .application
+            case .bootloader: .bootloader
+            case .softdevice: .softdevice
+            case .softdeviceBootloader: .softdeviceBootloader
+            }
+        }
+
         static let aliases: [String: Self] = ["app": .application, "bl": .bootloader, "sd": .softdevice]
     }
 
@@ -80,6 +88,7 @@ struct Flash: Command {
     var profile: String?
     var only: Part?
     var mtu: Int?
+    var prn: Int?
     var gap: BlockAck.Parameters.Gap?
     var firmwareVersion: FirmwareVersion?
     var crc: UInt32?
@@ -108,7 +117,7 @@ struct Flash: Command {
             .options("device", \.devices, .device, isRequired: true, help: "The device. Repeat it for several."),
             .option(
                 "protocol", \.method, .choice("protocol"),
-                help: "auto, secure, legacy, smp or block-ack (default: auto). This version has block-ack."),
+                help: "auto, secure, legacy, smp or block-ack (default: auto). This version has secure and block-ack."),
             .planned("assume", "state", help: "bootloader or application, for devices that do not say."),
             .option("profile", \.profile, .file(), help: "What the device's kind differs in."),
             .flag("allow-downgrade", \.allowDowngrade, help: "Let the device take an older or the same version."),
@@ -140,7 +149,9 @@ struct Flash: Command {
         [
             .option("mtu", \.mtu, .number(23...517), help: "Send no packet longer than n - 3 bytes."),
             .option("gap", \.gap, .gap, help: "The pause between packets, or 'adaptive' (default: the profile's)."),
-            .planned("prn", "n", help: "Packets between two receipts."),
+            .option(
+                "prn", \.prn, .number(0...65535),
+                help: "The most packets between two receipts of Secure DFU; 0 for none (default: what goes best)."),
             .planned("smp-mode", "mode", help: "What an SMP device does with the image."),
             .planned("reset-pending", help: "Restart an SMP device that waits to test an image."),
             .planned("forget-bond", help: "Remove a bond that no longer fits."),

@@ -52,7 +52,11 @@ struct FlashRun: Sendable {
             for (place, target) in targets.enumerated() {
                 if place >= flash.jobs, let ended = await group.next() { entries[ended.place] = ended.entry }
                 let capture = captures.isEmpty ? nil : captures[place]
-                group.addTask { (place, await update(target, at: place, with: package, profile, capture)) }
+                var options = flash.updateOptions
+                options.otherDevices = Self.places(of: targets, without: place)
+                group.addTask { [options] in
+                    (place, await update(target, at: place, with: package, profile, options, capture))
+                }
             }
             for await ended in group { entries[ended.place] = ended.entry }
             return RunSummary(
@@ -60,8 +64,19 @@ struct FlashRun: Sendable {
         }
     }
 
+    /// The addresses that are other devices' than the one at this place.
+    private static func places(of targets: [Target], without place: Int) -> Set<String> {
+        var places: Set<String> = []
+        for (other, target) in targets.enumerated() where other != place {
+            guard case .success(let target) = target else { continue }
+            places.formUnion([target.device, target.address])
+        }
+        return places
+    }
+
     private func update(
-        _ target: Target, at place: Int, with package: Package, _ profile: DeviceProfile, _ capture: CaptureFile?
+        _ target: Target, at place: Int, with package: Package, _ profile: DeviceProfile, _ options: UpdateOptions,
+        _ capture: CaptureFile?
     ) async -> RunSummary.Entry {
         let id = flash.devices[place]
         var device = JSONLine.Device(id)
@@ -75,7 +90,7 @@ struct FlashRun: Sendable {
             try checkTurn(of: target.device)
             device.address = target.address
             let update = DeviceUpdate(
-                target: target, package: package, profile: profile, options: flash.updateOptions,
+                target: target, package: package, profile: profile, options: options,
                 checkpoints: StateFolder(environment: session.environment).checkpoints, time: time,
                 reporter: reporter, capture: capture, interruption: session.interruption)
             result = await update.run()

@@ -18,7 +18,7 @@ import Testing
     private static func update(
         of settings: Band.Settings = settings, faults: [Fault] = [], version: String = "1.1.0",
         adjust: (inout UpdateOptions) -> Void = { _ in },
-        during: (@Sendable (UpdateProgress, SimulatedUpdate.Intervention) -> Void)? = nil
+        during: (@Sendable (UpdateProgress, UpdateScript.Intervention) -> Void)? = nil
     ) async throws -> SimulatedUpdate {
         try await SimulatedUpdate(
             of: settings, faults: faults, to: .bin(image, version: version), adjust: adjust, during: during)
