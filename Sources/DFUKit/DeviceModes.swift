@@ -36,7 +36,8 @@ final class DeviceModes {
         self.session = session
         // Of a length that all bootloaders take, and no other device's.
         wantedName = "Dfu\(UInt32.random(in: 10_000...99_999))"
-        places = DevicePlaces(device: session.device, address: session.address, others: session.updater.options.otherDevices)
+        places = DevicePlaces(
+            device: session.device, address: session.address, others: session.updater.options.otherDevices)
     }
 
     private var returnLimit: Duration { session.updater.options.returnLimit }

@@ -51,6 +51,8 @@ final class DeviceSession {
     /// Losses of the link in a row, without anything new between them.
     private var losses = 0
     private var bindings: Bindings?
+    /// Held to the end: no other program is to get in while the device is away.
+    private var reservations: [String: DeviceReservation] = [:]
     /// Whether the device had a version to read.
     private(set) var hasVersion = false
     /// What the last write failed with for which this machine is the reason, not the device.
@@ -143,6 +145,7 @@ extension DeviceSession {
     /// One try, with the connection parameters that the profile wants.
     @discardableResult
     func connectOnce(within limit: Duration) async throws(TransportError) -> any Peripheral {
+        if reservations[address] == nil { reservations[address] = try await transport.reserve(address) }
         let peripheral = try await transport.connect(
             to: address, asking: updater.profile.connection.parameters, timeout: limit)
         self.peripheral = peripheral

@@ -16,8 +16,9 @@ extension Preflight {
             guard package.kind == .nordicSecure else {
                 throw PackageError(
                     .unsuitable, reason: "notForSecure",
-                    message: "\(package.fileName) is \(package.kind.words), and Secure DFU carries a .zip with init packets alone; "
-                        + "use the one made for the device (nrfutil pkg generate)")
+                    message:
+                        "\(package.fileName) is \(package.kind.words), and Secure DFU carries a .zip with init packets "
+                        + "alone; use the one made for the device (nrfutil pkg generate)")
             }
             var parts: [SecurePart] = []
             for part in try chosenParts() {

@@ -122,8 +122,8 @@ extension SecureUpdate {
                 throw SecureRefusal.explained(error, of: part)
             }
             session.log(
-                "the \(part.part.role.words) of the package (version \(part.firmwareVersion)) is on the device, or a newer "
-                    + "one: going on with the next part")
+                "the \(part.part.role.words) of the package (version \(part.firmwareVersion)) is on the device, or a "
+                    + "newer one: going on with the next part")
             return .present
         }
     }
@@ -163,7 +163,8 @@ extension SecureUpdate {
         }
         if part.isSystem, end != .unanswered {
             guard options.verification == .always else {
-                return .accepted(because: "a \(part.part.role.words) has no version to read, so whether it runs was not seen")
+                return .accepted(
+                    because: "a \(part.part.role.words) has no version to read, so whether it runs was not seen")
             }
             throw session.unverified(
                 "the device accepted the \(part.part.role.words), and whether it runs cannot be seen from here")
@@ -185,10 +186,12 @@ extension SecureUpdate {
                     + (version.map { " with version \($0)" } ?? "") + ", which may be the one from before")
         case (.expected, _):
             return try unproven(
-                "something is on the air at \(session.address), where its application is to be expected, and was not asked")
+                "something is on the air at \(session.address), where its application is to be expected, and was not asked"
+            )
         case (.bootloader, .installed):
             session.deviceState = .bootloader
-            throw session.unverified("the device accepted it, but is in its bootloader again; run the same command again")
+            throw session.unverified(
+                "the device accepted it, but is in its bootloader again; run the same command again")
         case (.bootloader, _):
             session.deviceState = .bootloader
             try session.noteLoss(gained: false)

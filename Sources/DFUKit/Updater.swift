@@ -80,7 +80,9 @@ public struct Updater: Sendable {
         guard let limit = options.timeLimit else { return await attempt(device, address, package, observer) }
         let clock = clock
         return await withTaskGroup { group in
-            group.addTask { () -> Result<UpdateReport, UpdateError>? in await attempt(device, address, package, observer) }
+            group.addTask { () -> Result<UpdateReport, UpdateError>? in
+                await attempt(device, address, package, observer)
+            }
             group.addTask { () -> Result<UpdateReport, UpdateError>? in
                 try? await clock.sleep(for: limit, tolerance: .zero)
                 return nil

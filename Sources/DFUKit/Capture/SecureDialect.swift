@@ -14,7 +14,8 @@ struct SecureDialect: CaptureDialect {
     private func meaning(ofWriting bytes: [UInt8], to endpoint: Endpoint) -> String {
         guard let opcode = bytes.first else { return "nothing" }
         guard endpoint == .buttonless else { return SecureDFU.Opcode(rawValue: opcode).description }
-        return opcode == SecureDFU.Buttonless.Request.enter.opcode ? "enter the bootloader" : "set the bootloader's name"
+        return opcode == SecureDFU.Buttonless.Request.enter.opcode
+            ? "enter the bootloader" : "set the bootloader's name"
     }
 
     func meaning(ofReceiving bytes: [UInt8], from endpoint: Endpoint) -> String {

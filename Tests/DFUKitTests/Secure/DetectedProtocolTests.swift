@@ -31,7 +31,8 @@ import Testing
     @Test func theTrialOfSDK12IsKnown() throws {
         let uuid = "8e400001-\(Self.nordic)"
         #expect(
-            DetectedProtocol.all(in: [try service(uuid, [uuid])], profile: .band) == [.secureApplication(.experimental)])
+            DetectedProtocol.all(in: [try service(uuid, [uuid])], profile: .band) == [.secureApplication(.experimental)]
+        )
     }
 
     @Test func theSurestComesFirstAndBlockAckLast() throws {

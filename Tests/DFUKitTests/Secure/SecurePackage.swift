@@ -9,7 +9,8 @@ extension Package {
         var signature: [UInt8]?
 
         var initPacket: [UInt8] {
-            let type: UInt8 = ["application": 0, "softdevice": 1, "bootloader": 2, "softdevice_bootloader": 3][role] ?? 0
+            let types: [String: UInt8] = ["softdevice": 1, "bootloader": 2, "softdevice_bootloader": 3]
+            let type = types[role] ?? 0
             var secure = SampleFirmware.Secure(type: type, signature: signature)
             switch role {
             case "softdevice": secure.softdeviceSize = firmware.count

@@ -71,10 +71,13 @@ import Testing
         #expect(try message(reason, code) == expected)
     }
 
-    @Test("SEC-17 an image that does not fit is refused with its size", arguments: [(Phase.initPacket, 0x0B0D), (.transfer, 4)])
+    @Test(
+        "SEC-17 an image that does not fit is refused with its size",
+        arguments: [(Phase.initPacket, 0x0B0D), (.transfer, 4)])
     func space(_ phase: Phase, _ code: Int) throws {
         #expect(
-            try message("spaceInsufficient", code, in: phase) == "no; the image has 10000 bytes; a smaller one is needed")
+            try message("spaceInsufficient", code, in: phase)
+                == "no; the image has 10000 bytes; a smaller one is needed")
     }
 
     @Test func otherEndsStayAsTheyAre() throws {

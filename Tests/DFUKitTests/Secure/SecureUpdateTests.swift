@@ -67,7 +67,8 @@ import Testing
         #expect(run.written(to: Attributes.buttonless).isEmpty)
         #expect(run.application == Self.image)
         // Whose the application at the address before is, the address does not prove.
-        let reason = "something is on the air at \(Self.application), where its application is to be expected, and was not asked"
+        let reason =
+            "something is on the air at \(Self.application), where its application is to be expected, and was not asked"
         #expect(run.report?.verdict == .accepted(because: reason))
         let found = try await SecureRun(
             over: way, of: settings, to: Self.package, asked: Self.application, at: Self.loader)
@@ -204,7 +205,10 @@ import Testing
     @Test func anotherAskedDeviceIsNeverTakenForTheBootloader() async throws {
         let run = try await SecureRun(
             to: Self.package,
-            alter: { $0.rule = AlteredDevice.entry(2, [.notify([0x20, 2, 2], from: Attributes.buttonless, after: .zero)]) },
+            alter: { device in
+                let refusal = DeviceAction.notify([0x20, 2, 2], from: Attributes.buttonless, after: .zero)
+                device.rule = AlteredDevice.entry(2, [refusal])
+            },
             adjust: { $0.otherDevices = [Self.loader] })
         #expect(run.error?.code == .linkLost)
         #expect(run.error?.reason == "bootloaderNotFound")
@@ -280,7 +284,9 @@ import Testing
     // MARK: The end
 
     /// Loses the link at the last execute, and does with it what `last` says.
-    private static func atTheEnd(_ last: @escaping @Sendable (inout AlteredDevice, [DeviceAction]) -> [DeviceAction]) -> AlteredDevice.Rule {
+    private static func atTheEnd(_ last: @escaping @Sendable (inout AlteredDevice, [DeviceAction]) -> [DeviceAction])
+        -> AlteredDevice.Rule
+    {
         { device, bytes, characteristic in
             let isLast = bytes == [4] && device.object == 2 && device.device.received(.data).count == 10_000
             guard characteristic == Attributes.controlPoint, isLast, device.alterations == 0 else {
@@ -314,9 +320,11 @@ import Testing
             }
         }
         let run = try await SecureRun(to: Self.package, alter: { $0.rule = rule })
-        let reason = "its last answer was lost, and its application runs again with version 1, which may be the one from before"
+        let reason =
+            "its last answer was lost, and its application runs again with version 1, which may be the one from before"
         #expect(run.report?.verdict == .accepted(because: reason))
-        let asked = try await SecureRun(to: Self.package, alter: { $0.rule = rule }, adjust: { $0.verification = .always })
+        let asked = try await SecureRun(
+            to: Self.package, alter: { $0.rule = rule }, adjust: { $0.verification = .always })
         #expect(asked.error?.code == .unverified)
     }
 
