@@ -22,7 +22,7 @@ struct DevicePlaces: Sendable, Hashable {
     /// A device that is spoken to at `address`, which is not `device` where its bootloader was found in its place.
     init(device: String, address: String, others: Set<String>) {
         self.others = others
-        if address != device { application = device }
+        if address != device, BluetoothAddress(device) != nil { application = device }
     }
 
     // MARK: The bootloader

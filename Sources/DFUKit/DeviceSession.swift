@@ -31,7 +31,9 @@ final class DeviceSession {
     var rules: Rules
 
     /// Where the device is spoken to.
-    var address: String
+    var address: String {
+        didSet { if address != oldValue { observer.address?(address) } }
+    }
     /// What is known from an interrupted update.
     var checkpoint: Checkpoint
     /// The protocol that the device has shown, or somebody vouches, that it speaks.

@@ -45,6 +45,8 @@ public struct UpdateWarning: Sendable, Hashable {
 public struct UpdateObserver: Sendable {
     /// A new snapshot: at each change of phase, part or acknowledged bytes.
     public var progress: (@Sendable (UpdateProgress) -> Void)?
+    /// The device is spoken to at this address from now on: its bootloader's, or its application's again.
+    public var address: (@Sendable (String) -> Void)?
     /// A remark that a person should see.
     public var warning: (@Sendable (UpdateWarning) -> Void)?
     /// A line for whoever looks for the cause of trouble.

@@ -16,6 +16,8 @@ final class DeviceReporter: Sendable {
     }
 
     private struct State: Sendable {
+        /// The device as it is spoken to now.
+        var device: JSONLine.Device
         var story = ProgressStory()
         var toldTenth = 0
         var lastProgress: Duration?
@@ -24,12 +26,11 @@ final class DeviceReporter: Sendable {
     /// Progress events on stdout are no closer than this, so that with the last one there are at most ten in a second.
     private static let shortestPause = Duration.milliseconds(125)
 
-    let device: JSONLine.Device
     private let place: Int
     private let console: Console
     private let style: Style
     private let now: @Sendable () -> Duration
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// A reporter whose rates go by `now`.
     ///
@@ -38,18 +39,22 @@ final class DeviceReporter: Sendable {
         device: JSONLine.Device, at place: Int = 0, console: Console, style: Style,
         now: @escaping @Sendable () -> Duration
     ) {
-        self.device = device
+        state = Locked(State(device: device))
         self.place = place
         self.console = console
         self.style = style
         self.now = now
     }
 
+    /// The device as it is spoken to now.
+    var device: JSONLine.Device { state.withLock(\.device) }
+
     /// What tells the reporter of an update.
     var observer: UpdateObserver {
         var observer = UpdateObserver(
             progress: { self.progress($0) }, warning: { self.warning(reason: $0.reason, $0.message) },
             log: { self.log($0) })
+        observer.address = { address in self.state.withLock { $0.device.address = address } }
         if style.verbosity >= 2 || console.hasLogFile { observer.packet = { self.packet($0) } }
         return observer
     }
