@@ -1,4 +1,5 @@
 import DFUKit
+import DFUPackage
 import DFUSimulator
 import DFUTransport
 
@@ -17,8 +18,9 @@ struct SimulatedTarget: TargetDevice {
     /// begins.
     init(_ id: SimulatedDeviceID, profile: DeviceProfile) throws(Failure) {
         self.id = id
-        address = id.address
-        keeper = try id.keeper(address: address, name: id.secure.name, profile: profile)
+        keeper = try id.keeper(address: id.address, name: id.secure.name, profile: profile)
+        // It may be in its bootloader already.
+        address = keeper.device.address
         world = id.time == .virtual ? VirtualTime() : nil
         let time = world.map { SimulatedTime.virtual($0) } ?? .real
         air = SimulatedTransport([keeper.device], radio: id.radio, time: time) { [keeper] _, device in
@@ -33,13 +35,21 @@ struct SimulatedTarget: TargetDevice {
 }
 
 extension SimulatedDeviceID {
-    /// Where the device is found in this process at first. A band is known by its ID; where an application has another
+    /// Where the device's application is found in this process. A band is known by its ID; where an application has another
     /// address than its bootloader, it has to be a real one.
     var address: String {
         switch kind {
         case .band, .legacy, .smp: device
-        case .secure: secure.address?.description ?? "C0:FF:EE:00:00:01"
+        case .secure: secure.address?.description ?? secureAddress
         }
+    }
+
+    /// An address of each name's own, with room for the bootloader's.
+    private var secureAddress: String {
+        guard device != "sim:secure" else { return "C0:FF:EE:00:00:50" }
+        let digest = Checksum.digest(.sha256, device.utf8)
+        let octets = [0xC0, 0xFF, 0xEE, digest[0], digest[1], digest[2] & 0xFE]
+        return BluetoothAddress(octets: octets)?.description ?? device
     }
 
     /// What a connection to the device can carry.

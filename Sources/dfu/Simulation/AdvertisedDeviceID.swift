@@ -24,6 +24,12 @@ struct AdvertisedDeviceID: Sendable, Equatable {
         ] + rest.map { $0.nested(at: \.device) }
     }
 
+    /// Where else a device is found that is at this address at first: its bootloader.
+    func further(than address: String) -> [String] {
+        guard device.kind == .secure, device.secure.buttonless != .bonded else { return [] }
+        return BluetoothAddress(address).map { [$0.bootloader.description] } ?? []
+    }
+
     /// A band without any options.
     static let band = AdvertisedDeviceID(
         text: "sim:band", device: SimulatedDeviceID(device: "sim:band", kind: .band))

@@ -107,7 +107,8 @@ struct SimulateRun: Sendable {
         var devices: [Device] = []
         for (id, address) in zip(simulate.devices, simulate.addresses) {
             let keeper = try id.device.keeper(address: address, name: id.name, profile: .band)
-            devices.append(Device(id: id, address: address, keeper: keeper))
+            // It may be in its bootloader already.
+            devices.append(Device(id: id, address: keeper.device.address, keeper: keeper))
         }
         return devices
     }

@@ -77,8 +77,10 @@ struct Simulate: Command {
         }
         guard devices.count <= 255 else { throw .usage("255 devices at the most") }
         var known: Set<String> = []
-        for address in addresses where !known.insert(address).inserted {
-            throw .usage("two devices have the address \(address)")
+        for (device, address) in zip(devices, addresses) {
+            for address in [address] + device.further(than: address) where !known.insert(address).inserted {
+                throw .usage("two devices have the address \(address)")
+            }
         }
         guard adapters.count <= 16 else { throw .usage("16 adapters at the most") }
         for adapter in adapters where !known.insert(adapter).inserted {
@@ -88,12 +90,20 @@ struct Simulate: Command {
 
     /// The addresses of the devices: those that are given, and for the others the first ones that are free.
     var addresses: [String] {
-        let given = Set(devices.compactMap { $0.address?.description })
+        var taken = Set(devices.compactMap { $0.address?.description })
+        for device in devices {
+            if let address = device.address { taken.formUnion(device.further(than: address.description)) }
+        }
         var number = 0
         return devices.map { device in
             if let address = device.address { return address.description }
-            repeat { number += 1 } while given.contains(Self.address(number))
-            return Self.address(number)
+            while true {
+                number += 1
+                let addresses = [Self.address(number)] + device.further(than: Self.address(number))
+                guard taken.isDisjoint(with: addresses) else { continue }
+                taken.formUnion(addresses)
+                return addresses[0]
+            }
         }
     }
 
