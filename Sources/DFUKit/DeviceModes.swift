@@ -107,12 +107,11 @@ final class DeviceModes {
         session.teller.enter(.reconnect)
         var hints = hints
         while true {
+            let left = returnLimit - elapsed()
+            guard left > .zero else { throw bootloaderNotFound() }
             do throws(TransportError) {
-                let left = returnLimit - elapsed()
-                guard left > .zero else { throw TransportError(.notFound, message: "it was not there in time") }
-                session.address = try await session.transport.find(hints, timeout: left)
-                session.log("heard at \(session.address)")
-                try await session.connectOnce(within: min(Self.connectLimit, max(returnLimit - elapsed(), .seconds(1))))
+                session.address = try await locate(hints, within: left)
+                try await session.connectOnce(within: min(Self.connectLimit, left))
                 if let found = await detected() { return found }
                 if hasLearntAnew, places.isGuess(session.address) {
                     session.log("\(session.address) is another device")
@@ -121,16 +120,26 @@ final class DeviceModes {
                 try await learnAnew()
             } catch {
                 switch error.code {
-                case .notFound: throw bootloaderNotFound(error)
                 case .cancelled, .environment, .permission, .bondMismatch: throw session.failure(error)
-                case .connectFailed, .disconnected, .servicesUnresolved, .timeout, .missing, .subscribeRefused,
-                    .attributeError:
+                case .notFound, .connectFailed, .disconnected, .servicesUnresolved, .timeout, .missing,
+                    .subscribeRefused, .attributeError:
                     session.log("not there yet (\(error.message))")
                 }
             }
             await session.disconnect()
             try? await session.updater.clock.sleep(for: Self.pause)
         }
+    }
+
+    /// Where the device is that fits one of these.
+    private func locate(_ hints: [DeviceHint], within limit: Duration) async throws(TransportError) -> String {
+        if hints.count == 1, let address = hints[0].address, hints[0].services == nil, hints[0].patience == .zero {
+            // There is nothing to choose from, and connecting waits for it; a bonded one may be heard by nobody else.
+            return address
+        }
+        let address = try await session.transport.find(hints, timeout: limit)
+        session.log("heard at \(address)")
+        return address
     }
 
     /// What the device shows that has come back; nil for what cannot be it.
@@ -159,11 +168,12 @@ final class DeviceModes {
         }
     }
 
-    private func bootloaderNotFound(_ error: TransportError) -> UpdateError {
+    private func bootloaderNotFound() -> UpdateError {
         UpdateError(
             .linkLost, phase: .reconnect, reason: "bootloaderNotFound",
-            message: "its bootloader did not show within \(returnLimit) (\(error.message)); bring it closer, and run "
-                + "the same command again", deviceState: session.deviceState, cause: error)
+            message:
+                "its bootloader did not show within \(returnLimit); bring it closer, and run the same command again",
+            deviceState: session.deviceState)
     }
 
     /// A protocol that this version has not.
@@ -182,14 +192,13 @@ final class DeviceModes {
         session.teller.enter(.reconnect)
         var wasHeard = false
         while true {
+            let left = returnLimit - elapsed()
+            guard left > .zero else { return wasHeard ? .running(version: nil) : .gone }
             do throws(TransportError) {
-                let left = returnLimit - elapsed()
-                guard left > .zero else { break }
-                session.address = try await session.transport.find(places.applicationHints, timeout: left)
+                session.address = try await locate(places.applicationHints, within: left)
                 if places.isGuess(session.address) { return .expected }
-                let mayBeBootloader = session.address == places.loader
-                wasHeard = wasHeard || !mayBeBootloader
-                try await session.connectOnce(within: min(Self.connectLimit, max(returnLimit - elapsed(), .seconds(1))))
+                wasHeard = wasHeard || session.address != places.loader
+                try await session.connectOnce(within: min(Self.connectLimit, left))
                 let services = await session.services { !$0.isEmpty }
                 let found = DetectedProtocol.all(in: services, profile: session.updater.profile)
                 guard found.contains(.secureBootloader) else {
@@ -200,9 +209,10 @@ final class DeviceModes {
                 try await learnAnew()
             } catch {
                 switch error.code {
-                case .notFound: return wasHeard ? .running(version: nil) : .gone
                 case .cancelled: throw session.failure(error)
                 case .environment, .permission:
+                    throw session.unverified("the device accepted it, but \(error.message)")
+                case .bondMismatch where session.address == places.loader:
                     throw session.unverified("the device accepted it, but \(error.message)")
                 case .bondMismatch:
                     session.warn(
@@ -210,14 +220,13 @@ final class DeviceModes {
                         "its application is on the air, but has lost the keys of its pairing: dfu forget "
                             + "\(session.address), then pair it again")
                     return .running(version: nil)
-                case .connectFailed, .disconnected, .servicesUnresolved, .timeout, .missing, .subscribeRefused,
-                    .attributeError:
+                case .notFound, .connectFailed, .disconnected, .servicesUnresolved, .timeout, .missing,
+                    .subscribeRefused, .attributeError:
                     session.log("not back yet (\(error.message))")
                 }
             }
             await session.disconnect()
             try? await session.updater.clock.sleep(for: Self.pause)
         }
-        return wasHeard ? .running(version: nil) : .gone
     }
 }
