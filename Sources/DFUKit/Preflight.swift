@@ -72,6 +72,12 @@ struct Preflight {
     /// The one part that block-ack carries.
     private func blockAckPart() throws(PackageError) -> Part {
         let name = package.fileName
+        if let only = options.only, only != .application {
+            throw PackageError(
+                .unsuitable, reason: "noSuchPart",
+                message: "block-ack carries an application alone, and --only asks for a part of \(name) that is none "
+                    + "(\(only.words))")
+        }
         switch package.kind {
         case .binary, .intelHex, .mcuboot:
             guard let part = package.parts.first else { preconditionFailure("a sound bare file has one part") }

@@ -342,6 +342,13 @@ import Testing
         #expect(waived.warnings.map(\.reason) == ["checkSkipped"])
     }
 
+    @Test func aPartThatBlockAckDoesNotCarryIsRefusedNotReplaced() async throws {
+        let update = try await SimulatedUpdate(to: .bin(image)) { $0.only = .bootloader }
+        #expect(update.error?.code == .package)
+        #expect(update.error?.reason == "noSuchPart")
+        #expect(update.written.isEmpty)
+    }
+
     @Test(arguments: Way.allCases) func aNameWithoutACRCIsRefusedBeforeTheBatteryQuestion(way: Way) async throws {
         let package = Package(reading: image, named: "band_v1.1.0.bin")
         let automatic = try await SimulatedUpdate(over: way, to: package, adjust: quick)

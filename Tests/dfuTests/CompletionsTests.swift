@@ -34,12 +34,12 @@ import Testing
             ("dfu flash --device s", "sim:band"),
             ("dfu flash --device sim:b", "band"),
             ("dfu flash --device=sim:b", "band"),
-            ("dfu flash --protocol ", "auto block-ack"),
+            ("dfu flash --protocol ", "auto block-ack secure"),
             ("dfu flash --protocol=b", "block-ack"),
             ("dfu flash --skip-check b", "battery"),
             ("dfu flash --verify --n", "--no-crc --no-verify"),
             ("dfu flash --mtu ", ""),
-            ("dfu flash --prn", ""),
+            ("dfu flash --prn", "--prn"),
             ("dfu info --j", "--json"),
             ("dfu info --device", ""),
             ("dfu read s", "sim:band"),
@@ -66,7 +66,7 @@ import Testing
             ("dfu flash --pro", "--profile --progress --protocol"),
             ("dfu flash --device ", "sim:band"),
             ("dfu flash --protocol=b", "--protocol=block-ack"),
-            ("dfu flash --prn", ""),
+            ("dfu flash --prn", "--prn"),
             ("dfu info --j", "--json"),
         ])
     func fish(_ line: String, _ expected: String) throws {

@@ -42,7 +42,7 @@ import Testing
         (#"{"colour": "red"}"#, #""colour" is no option; take it out"#),
         (#"{"verify": false}"#, #""verify": false may not be a default; give --no-verify"#),
         (#"{"json": "yes"}"#, #""json" needs true or false"#),
-        (#"{"prn": 4}"#, #""prn" is not in this version yet"#),
+        (#"{"smp-mode": "x"}"#, #""smp-mode" is not in this version yet"#),
         (#"{"mtu": true}"#, #""mtu" needs a text or a number"#),
         (#"{"mtu": [50]}"#, #""mtu" needs a text or a number"#),
         (#"{"mtu": null}"#, #""mtu" needs a text or a number"#),

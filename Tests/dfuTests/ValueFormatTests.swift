@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func shellsAreOfferedOnlyWhatThisVersionHas() {
-        #expect(ValueFormat<Flash.Method>.choice("protocol").completion == .words(["auto", "block-ack"]))
+        #expect(ValueFormat<Flash.Method>.choice("protocol").completion == .words(["auto", "secure", "block-ack"]))
     }
 
     @Test(
