@@ -33,7 +33,8 @@ import Testing
 
     @Test func choicesHaveAliases() throws {
         #expect(try ValueFormat<Flash.Part>.choice("part").read("app") == .application)
-        #expect(throws: InvalidValue.notYet()) { try ValueFormat<Flash.Part>.choice("part").read("bl") }
+        #expect(try ValueFormat<Flash.Part>.choice("part").read("bl") == .bootloader)
+        #expect(throws: InvalidValue.notYet()) { try ValueFormat<Flash.Method>.choice("protocol").read("smp") }
     }
 
     @Test func shellsAreOfferedOnlyWhatThisVersionHas() {
