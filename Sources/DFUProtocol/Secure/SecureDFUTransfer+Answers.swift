@@ -194,8 +194,8 @@ extension SecureDFU.Transfer {
     /// What the device holds is not this firmware, or not any more: packets of the open object may have gone missing.
     private mutating func replaceForeignData(upTo offset: Int) {
         guard !isBegunAnew else { return begin(Object(.data, range(around: 0), after: CRC32())) }
+        guard offset > maximumSize, offset <= bytes.count else { return restart(because: nil) }
         let object = range(around: offset - 1)
-        guard offset <= bytes.count, object.lowerBound > 0 else { return restart(because: nil) }
         dialogue.note("the device has \(offset) bytes of the firmware that are not all right")
         isPrefixUnproven = true
         begin(Object(.data, object, after: checksum(upTo: object.lowerBound)))
