@@ -110,12 +110,19 @@ struct SampleImage {
 }
 
 extension BluetoothUUID {
-    static let controlPoint = BluetoothUUID("8ec90001-f315-4f60-9fb8-838830daea50")!
-    static let packet = BluetoothUUID("8ec90002-f315-4f60-9fb8-838830daea50")!
-    static let buttonless = BluetoothUUID("8ec90003-f315-4f60-9fb8-838830daea50")!
-    static let bondedButtonless = BluetoothUUID("8ec90004-f315-4f60-9fb8-838830daea50")!
-    static let experimentalButtonless = BluetoothUUID("8e400001-f315-4f60-9fb8-838830daea50")!
+    static let controlPoint = nordic("8ec90001")
+    static let packet = nordic("8ec90002")
+    static let buttonless = nordic("8ec90003")
+    static let bondedButtonless = nordic("8ec90004")
+    static let experimentalButtonless = nordic("8e400001")
     static let firmwareRevision = BluetoothUUID(short: 0x2A26)
+
+    private static func nordic(_ number: String) -> BluetoothUUID {
+        guard let uuid = BluetoothUUID(number + "-f315-4f60-9fb8-838830daea50") else {
+            preconditionFailure("\(number) has eight digits")
+        }
+        return uuid
+    }
 }
 
 extension SecureDevice {

@@ -164,10 +164,8 @@ struct SecureReplay {
 
     private mutating func send(_ bytes: [UInt8]) {
         guard isConnected else { return }
-        perform(device.written(bytes, to: Self.packet))
+        perform(device.written(bytes, to: .packet))
     }
-
-    private static let packet = BluetoothUUID("8ec90002-f315-4f60-9fb8-838830daea50")!
 
     /// The bytes of packets that stand in the recording by their number alone: those of which the next checksum holds.
     private mutating func content(_ count: Int, in rest: ArraySlice<TranscriptEntry>) -> [UInt8] {
