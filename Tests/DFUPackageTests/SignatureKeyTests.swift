@@ -90,6 +90,20 @@ import Testing
         -----END PUBLIC KEY-----
         """
 
+    @Test(
+        .enabled(if: SharedFolder.path("transcripts/packages") != nil),
+        arguments: [("x/ok_v1/app10000", true), ("x/ok_v2/app8192", true), ("x/wrong_key/app10000", false)])
+    func packagesOfNordicsToolAreVerified(_ name: String, _ isTheOwners: Bool) throws {
+        let folder = try #require(SharedFolder.path("transcripts/packages"))
+        let text = String(decoding: try ProjectFile.bytes(at: folder + "/pk.hex"), as: UTF8.self)
+        let hex = try #require(text.split(separator: "\n").first { $0.utf8.count == 128 })
+        let key = try #require(SignatureKey(Self.bytes(String(hex))))
+        #expect(SignatureKey(pem: try ProjectFile.bytes(at: folder + "/priv.pem")) == key)
+        let packet = try SecureInitPacket(decoding: try ProjectFile.bytes(at: "\(folder)/\(name).dat"))
+        let signature = try #require(packet.signature)
+        #expect(key.verifies(signature.bytes, of: packet.bytes[packet.signedRange]) == isTheOwners)
+    }
+
     private static func bytes(_ text: String) -> [UInt8] {
         stride(from: 0, to: text.utf8.count, by: 2).map { place in
             let start = text.utf8.index(text.utf8.startIndex, offsetBy: place)

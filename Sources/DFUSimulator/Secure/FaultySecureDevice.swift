@@ -12,8 +12,6 @@ public struct FaultySecureDevice: SimulatedDevice {
     private var isPowerless = false
     /// What is answered in the place of the device, or nothing, to the request that was taken last.
     private var substitute: [UInt8]??
-    /// The data objects that were created.
-    private var objects = 0
     /// The token that ends an erasing.
     private var erasing: Int?
     /// What is still heard from before a restart, and the token that ends that.
@@ -120,8 +118,8 @@ public struct FaultySecureDevice: SimulatedDevice {
     }
 
     private mutating func beginErasing() -> [DeviceAction] {
-        objects += 1
-        for case .slowErase(let time, let most) in faults where objects <= most {
+        let object = device.executed / SecureBootloader.Settings.pageSize
+        for case .slowErase(let time, let most) in faults where object < most {
             erasing = newToken()
             return [.wake(token: lastToken, after: time)]
         }

@@ -68,7 +68,7 @@ extension SecureBootloader {
         }
 
         /// What an object of data holds at most: a page.
-        static let pageSize = 4096
+        package static let pageSize = 4096
         /// How many pieces of work the flash queues (`NRF_FSTORAGE_SD_QUEUE_SIZE`); what comes beyond is lost.
         static let flashQueue = 16
     }

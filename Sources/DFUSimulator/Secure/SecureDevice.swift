@@ -43,6 +43,9 @@ public struct SecureDevice: SimulatedDevice {
     /// Whether the bootloader's flash is at work.
     package var isWriting: Bool { bootloader?.isWriting ?? false }
 
+    /// How many bytes of the firmware are in objects that were executed.
+    package var executed: Int { bootloader?.reception.executed ?? 0 }
+
     /// What the bootloader has received of the init packet or of the firmware.
     package func received(_ type: SecureDFU.ObjectType) -> [UInt8] {
         guard let reception = bootloader?.reception else { return [] }

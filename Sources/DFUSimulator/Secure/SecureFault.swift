@@ -20,7 +20,7 @@ public enum SecureFault: Sendable, Hashable {
     case zeroChecksum
     /// No receipts are sent.
     case noReceipts
-    /// So long after the creation of a data object its packets are lost, for so many objects.
+    /// So long after the creation of one of the first objects of data its packets are lost, whenever it is created.
     case slowErase(Duration, objects: Int)
     /// So long after a restart at another address it is still heard at the old one.
     case oldAdvertisement(Duration)

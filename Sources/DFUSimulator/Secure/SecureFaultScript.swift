@@ -25,7 +25,7 @@
 /// | `powerCycle` | `milliseconds` (500) | it does not arrive: the power is gone so long |
 /// | `zeroChecksum` | | every checksum is that of nothing |
 /// | `noReceipts` | | receipts are never sent |
-/// | `slowErase` | `milliseconds`, `objects` (1) | so long after a data object's creation its packets are lost |
+/// | `slowErase` | `milliseconds`, `objects` (1) | so long after each creation of one of the first objects of data its packets are lost |
 /// | `oldAdvertisement` | `milliseconds` | so long it is also heard at the address that it had before |
 public struct SecureFaultScript: Sendable, Hashable {
     /// The faults, in the order of the file.

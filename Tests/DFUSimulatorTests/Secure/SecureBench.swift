@@ -91,21 +91,31 @@ struct SampleImage {
     var sizes: (softdevice: Int, bootloader: Int)?
     var firmware = [UInt8](repeating: 0x5A, count: 5000)
 
+    /// How it is signed; nil: not at all.
+    var signature: (type: UInt64, bytes: [UInt8])?
+
     var initPacket: [UInt8] {
-        func varint(_ number: UInt64) -> [UInt8] {
-            number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
-        }
-        func number(_ field: UInt8, _ value: UInt64) -> [UInt8] { [field << 3] + varint(value) }
-        func message(_ field: UInt8, _ content: [UInt8]) -> [UInt8] {
-            [field << 3 | 2] + varint(UInt64(content.count)) + content
-        }
+        let command = number(1, 1) + message(2, initCommand)
+        guard let signature else { return message(1, command) }
+        return message(2, message(1, command) + number(2, signature.type) + message(3, signature.bytes))
+    }
+
+    private var initCommand: [UInt8] {
         let digest = Array(Checksum.digest(.sha256, firmware).reversed())
         let application = sizes.map { firmware.count - $0.softdevice - $0.bootloader } ?? firmware.count
-        let command: [UInt8] =
-            number(1, version) + number(2, hardware) + message(3, varint(softdevice)) + number(4, type)
+        return number(1, version) + number(2, hardware) + message(3, varint(softdevice)) + number(4, type)
             + number(5, UInt64(sizes?.softdevice ?? 0)) + number(6, UInt64(sizes?.bootloader ?? 0))
             + number(7, UInt64(application)) + message(8, number(1, 3) + message(2, digest))
-        return message(1, number(1, 1) + message(2, command))
+    }
+
+    private func varint(_ number: UInt64) -> [UInt8] {
+        number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
+    }
+
+    private func number(_ field: UInt8, _ value: UInt64) -> [UInt8] { [field << 3] + varint(value) }
+
+    private func message(_ field: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [field << 3 | 2] + varint(UInt64(content.count)) + content
     }
 }
 

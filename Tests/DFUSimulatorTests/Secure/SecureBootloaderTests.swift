@@ -117,6 +117,28 @@ import Testing
         #expect(bench.object(.command, SampleImage().initPacket) == [[0x60, 0x04, 0x0B, 0x08]])
     }
 
+    /// What the key's owner has made of `SampleImage()` with `openssl dgst -sha256 -sign`: R then S, little-endian.
+    private static let signature =
+        ([
+            0x253dfc63383c3ea2, 0xf44f0edd90bbc52e, 0x1cefb97b6b21e8e3, 0x52572ba4f3ba34dc,
+            0x28d73fb7a6af5936, 0xcea6a8dbc1fae55b, 0xa965f1cc49e11937, 0xddca2b1182d63615,
+        ] as [UInt64])
+        .flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+
+    @Test(
+        arguments: [
+            (SampleImage(signature: (0, signature)), [0x01]),
+            (SampleImage(version: 3, signature: (0, signature)), [0x05]),
+            (SampleImage(signature: (0, [UInt8](repeating: 1, count: 64))), [0x05]),
+            (SampleImage(signature: (0, Array(signature.dropLast()))), [0x0A]),
+            (SampleImage(signature: (1, signature)), [0x0B, 0x0B]),
+        ] as [(SampleImage, [UInt8])])
+    func withAKeyTheSignatureHasToBeItsOwners(_ image: SampleImage, _ result: [UInt8]) throws {
+        let key = try #require(SignatureKey(pem: Array(Self.key.utf8)))
+        var bench = loader { $0.bootloader.signing = .by(key) }
+        #expect(bench.object(.command, image.initPacket) == [[0x60, 0x04] + result])
+    }
+
     @Test func hardwareAndSoftdeviceAreNotLookedAtWhereTheyAreLeftOut() {
         var bench = loader {
             $0.bootloader.hardwareVersion = nil
