@@ -5,20 +5,20 @@ import Testing
 
 @testable import DFUSimulator
 
-/// A device that comes back at another address, over each way to it.
-@Suite struct SecureTransportTests {
-    private static let application = "C0:FF:EE:00:00:50"
-    private static let bootloader = "C0:FF:EE:00:00:51"
-    private static let service = BluetoothUUID(short: 0xFE59)
+/// A device that comes back at another address, over one way to it.
+private protocol SecureRestart {}
 
-    private static let bindings: [Endpoint: EndpointBinding] = [
-        .buttonless: EndpointBinding(service: service, characteristic: .buttonless, use: .writeAndNotify)
-    ]
+extension SecureRestart {
+    static var application: String { "C0:FF:EE:00:00:50" }
+    static var bootloader: String { "C0:FF:EE:00:00:51" }
+    static var service: BluetoothUUID { BluetoothUUID(short: 0xFE59) }
 
     /// Sends the application into its bootloader, and ends the connection.
-    private static func enter(over transport: some Transport) async throws {
+    static func enter(over transport: some Transport) async throws {
         let peripheral = try await transport.connect(to: application, timeout: .seconds(5))
-        let link = try await peripheral.openLink(bindings)
+        let link = try await peripheral.openLink([
+            .buttonless: EndpointBinding(service: service, characteristic: .buttonless, use: .writeAndNotify)
+        ])
         let heard = AsyncStream.makeStream(of: LinkEvent.self)
         link.setReceiver { heard.continuation.yield($0) }
         try await link.write([0x01], to: .buttonless)
@@ -30,7 +30,9 @@ import Testing
         #expect(events == [.notification([0x20, 0x01, 0x01], from: .buttonless), .disconnected])
         await peripheral.disconnect()
     }
+}
 
+@Suite struct SecureTransportTests: SecureRestart {
     private static func inVirtualTime(
         _ faults: SecureFault..., body: @escaping @Sendable (SimulatedTransport) async throws -> Void
     ) async throws {
@@ -99,8 +101,10 @@ import Testing
             #expect(found == Self.application)
         }
     }
+}
 
-    @Test(.timeLimit(.minutes(1))) func blueZHearsTheBootloaderAsAnotherDevice() async throws {
+@Suite(.timeLimit(.minutes(1))) struct BlueZSecureDeviceTests: SecureRestart {
+    @Test func blueZHearsTheBootloaderAsAnotherDevice() async throws {
         var settings = SecureDevice.Settings()
         settings.startTime = .milliseconds(20)
         try await BlueZStage.run(devices: [AdvertisedDevice(SecureDevice(settings))]) { stage in
@@ -112,8 +116,10 @@ import Testing
             await peripheral.disconnect()
         }
     }
+}
 
-    @Test(.timeLimit(.minutes(1))) func anEmulatedRadioIsToldTheNewAddressNameAndTable() async throws {
+@Suite(.timeLimit(.minutes(1))) struct EmulatedRadioSecureDeviceTests: SecureRestart {
+    @Test func anEmulatedRadioIsToldTheNewAddressNameAndTable() async throws {
         var settings = SecureDevice.Settings()
         settings.endDelay = .zero
         settings.startTime = .zero
