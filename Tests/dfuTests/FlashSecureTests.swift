@@ -27,17 +27,18 @@ import Testing
         let result = try #require(events.results.first)
         #expect(result.text("protocol") == "secure")
         #expect(result.text("deviceState") == "updated")
-        #expect(result.number("bytes") == result.number("bytes"))
+        #expect(result.number("bytes") == 4100)
         #expect(events.fractions.last == 1)
         #expect(zip(events.fractions, events.fractions.dropFirst()).allSatisfy { $0 < $1 })
     }
 
     @Test("SEC-31 a part that the package does not have is named before anything is connected")
     func only() throws {
-        let line = "dfu: secure_application.zip: the package has no bootloader part; it has: application"
-        let outcome = try flash(["--only", "bootloader"])
-        #expect(outcome.status == 65)
-        #expect(outcome.errors.contains("the package has no bootloader part; it has: application"), "\(line)")
+        #expect(
+            try flash(["--only", "bootloader"])
+                == .failed(
+                    65,
+                    "dfu: check: secure_application.zip: the package has no bootloader part; it has: application"))
     }
 
     @Test func theProtocolCanBeAskedFor() throws {
@@ -60,11 +61,34 @@ import Testing
                 + "with init packets alone; use the one made for the device (nrfutil pkg generate)\n")
     }
 
-    @Test("CLI-04 a time limit in the transfer leaves the device in its bootloader, and says so")
+    @Test("CLI-04 a time limit after the jump leaves the device in its bootloader, and says so")
     func timeLimit() throws {
-        let outcome = try flash(["--timeout", "2"])
-        #expect(outcome.status == 75)
-        #expect(outcome.errors.contains("it was left in its bootloader"), "\(outcome.errors)")
+        #expect(
+            try flash(["--timeout", "3"], on: Self.device + "&mtu=23&interval=100")
+                == .failed(
+                    75,
+                    "dfu: sim:secure: prepare: the limit of 3.0 seconds for the whole command passed; allow more time, or "
+                        + "try again; it was left in its bootloader"))
+    }
+
+    @Test("SEC-09 a downgrade is refused in one line")
+    func downgrade() throws {
+        #expect(
+            try flash(on: Self.device + "&version=9")
+                == .failed(
+                    76,
+                    "dfu: sim:secure: init-packet: the device refused the init packet: firmware version failure (0x05) of "
+                        + "extended error (0x0B); the device holds a newer one; downgrade is blocked by its bootloader; "
+                        + "the package's version (2) is too low; use a newer package; it was left in its bootloader"))
+    }
+
+    @Test("a device is told at the address where it is spoken to")
+    func address() throws {
+        let events = try flash(["--json"]).events()
+        let addresses = events.compactMap { $0.text("address") }
+        #expect(Set(addresses) == ["C0:FF:EE:00:00:01", "C0:FF:EE:00:00:02"])
+        #expect(events.results.first?.text("address") == "C0:FF:EE:00:00:01")
+        #expect(Set(events.compactMap { $0.text("device") }) == ["sim:secure"])
     }
 }
 

@@ -38,11 +38,12 @@ struct DeviceUpdate: Sendable {
                 result.message += "; \(error.message(about: nil))"
             }
         } catch {
-            result = JSONLine.Result(error, interruption: interruption())
+            var error = error
             if error.code == .timeout, let limit = time.limit {
                 // The library knows only what was left of it for this device.
-                result.message = "the limit of \(limit) for the whole command passed; allow more time, or try again"
+                error.message = "the limit of \(limit) for the whole command passed; allow more time, or try again"
             }
+            result = JSONLine.Result(error, interruption: interruption())
             result.bytes = reporter.bytes
             try? target.finish()
         }
