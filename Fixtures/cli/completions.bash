@@ -22,14 +22,15 @@ _dfu() {
     COMPREPLY=()
     case "$command $option" in
     "dfu flash --device") candidates="sim:band sim:secure" ;;
-    "dfu flash --protocol") candidates="auto block-ack" ;;
+    "dfu flash --protocol") candidates="auto secure block-ack" ;;
     "dfu flash --profile") compopt -o default ;;
     "dfu flash --skip-check") candidates="battery version hash size hardware" ;;
-    "dfu flash --only") candidates="application" ;;
+    "dfu flash --only") candidates="application bootloader softdevice softdevice-bootloader" ;;
     "dfu flash --firmware-version") : ;;
     "dfu flash --crc") : ;;
     "dfu flash --mtu") : ;;
     "dfu flash --gap") candidates="adaptive" ;;
+    "dfu flash --prn") : ;;
     "dfu flash --adapter") : ;;
     "dfu flash --timeout") : ;;
     "dfu flash --scan-timeout") : ;;
@@ -111,7 +112,7 @@ _dfu() {
             ;;
         "dfu flash")
             if [[ $current == -* ]]; then
-                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --adapter --timeout --scan-timeout --connect-retries --capture --power-on --jobs --json --progress -v --verbose --log -h --help"
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --prn --adapter --timeout --scan-timeout --connect-retries --capture --power-on --jobs --json --progress -v --verbose --log -h --help"
             else
                 candidates=""
                 compopt -o default

@@ -23,18 +23,19 @@ _dfu() {
     'dfu flash')
         _arguments -s -S \
             '*--device=[The device. Repeat it for several.]:id:(sim\:band sim\:secure)' \
-            '--protocol=[auto, secure, legacy, smp or block-ack (default\: auto). This version has block-ack.]:protocol:(auto block-ack)' \
+            '--protocol=[auto, secure, legacy, smp or block-ack (default\: auto). This version has secure and block-ack.]:protocol:(auto secure block-ack)' \
             '--profile=[What the device'\''s kind differs in.]:file:_files' \
             '--allow-downgrade[Let the device take an older or the same version.]' \
             '*--skip-check=[Go on without a check\: battery, version, hash, size or hardware.]:check:(battery version hash size hardware)' \
             '--verify[Look whether the new firmware runs (default\: where the device can tell).]' \
             '--no-verify[Look whether the new firmware runs (default\: where the device can tell).]' \
-            '--only=[Send this part alone\: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd for short).]:part:(application)' \
+            '--only=[Send this part alone\: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd for short).]:part:(application bootloader softdevice softdevice-bootloader)' \
             '--firmware-version=[The version to announce, in place of the package'\''s.]:x.y.z: ' \
             '--crc=[The image'\''s CRC-32, in place of the one in its name.]:hex: ' \
             '--no-crc[Do not compare the image with a stated CRC-32.]' \
             '--mtu=[Send no packet longer than n - 3 bytes.]:n: ' \
             '--gap=[The pause between packets, or '\''adaptive'\'' (default\: the profile'\''s).]:ms|adaptive:(adaptive)' \
+            '--prn=[The most packets between two receipts of Secure DFU; 0 for none (default\: what goes best).]:n: ' \
             '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
             '--timeout=[The limit of the whole command.]:seconds: ' \
             '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
