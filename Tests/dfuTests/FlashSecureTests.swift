@@ -7,7 +7,7 @@ import Testing
     private static let package = ProjectFile.path("Fixtures/packages/secure_application.zip")
     private static let device = "sim:secure?time=virtual"
 
-    private func flash(_ options: [String] = [], on device: String = device) throws -> BuiltProgram.Outcome {
+    private func flash(_ options: [String] = [], on device: String = Self.device) throws -> BuiltProgram.Outcome {
         try FlashBench().flash(sending: Self.package, on: [device], options)
     }
 
