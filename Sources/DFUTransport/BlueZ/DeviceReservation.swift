@@ -19,8 +19,7 @@ public final class DeviceReservation: Sendable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         // The first byte of such a name is 0.
-        let name = [0] + Array("dfu/\(bus)/\(device)".utf8)
-        precondition(name.count <= MemoryLayout.size(ofValue: address.sun_path), "no bus has an ID that long")
+        let name = ([0] + Array("dfu/\(device)/\(bus)".utf8)).prefix(MemoryLayout.size(ofValue: address.sun_path))
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
         let length = MemoryLayout.size(ofValue: address.sun_family) + name.count
         let result = withUnsafePointer(to: &address) { address in
