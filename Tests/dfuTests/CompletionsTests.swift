@@ -30,8 +30,8 @@ import Testing
             ("dfu completions z", "zsh"),
             ("dfu flash --pro", "--profile --progress --protocol"),
             ("dfu flash x.bin --dev", "--device"),
-            ("dfu flash --device ", "sim:band"),
-            ("dfu flash --device s", "sim:band"),
+            ("dfu flash --device ", "sim:band sim:secure"),
+            ("dfu flash --device s", "sim:band sim:secure"),
             ("dfu flash --device sim:b", "band"),
             ("dfu flash --device=sim:b", "band"),
             ("dfu flash --protocol ", "auto block-ack secure"),
@@ -42,7 +42,7 @@ import Testing
             ("dfu flash --prn", "--prn"),
             ("dfu info --j", "--json"),
             ("dfu info --device", ""),
-            ("dfu read s", "sim:band"),
+            ("dfu read s", "sim:band sim:secure"),
             ("dfu scan --w", "--watch"),
         ])
     func bash(_ line: String, _ expected: String) throws {
@@ -64,7 +64,7 @@ import Testing
             ("dfu profile ", "check show"),
             ("dfu completions z", "zsh"),
             ("dfu flash --pro", "--profile --progress --protocol"),
-            ("dfu flash --device ", "sim:band"),
+            ("dfu flash --device ", "sim:band sim:secure"),
             ("dfu flash --protocol=b", "--protocol=block-ack"),
             ("dfu flash --prn", "--prn"),
             ("dfu info --j", "--json"),
