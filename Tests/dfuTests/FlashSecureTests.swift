@@ -86,8 +86,8 @@ import Testing
     func address() throws {
         let events = try flash(["--json"]).events()
         let addresses = events.compactMap { $0.text("address") }
-        #expect(Set(addresses) == ["C0:FF:EE:00:00:01", "C0:FF:EE:00:00:02"])
-        #expect(events.results.first?.text("address") == "C0:FF:EE:00:00:01")
+        #expect(Set(addresses) == ["C0:FF:EE:00:00:50", "C0:FF:EE:00:00:51"])
+        #expect(events.results.first?.text("address") == "C0:FF:EE:00:00:50")
         #expect(Set(events.compactMap { $0.text("device") }) == ["sim:secure"])
     }
 }
