@@ -94,12 +94,12 @@ public struct FaultySecureDevice: SimulatedDevice {
 
     /// Lets what is written meet its faults.
     public mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction] {
-        guard characteristic == .securePacket else {
+        guard characteristic == SecureDFU.Attributes.packet else {
             if let answer = substitute.take() {
                 return answer.map { pass([.notify($0, from: characteristic, after: .zero)], isReceipt: false) } ?? []
             }
             guard !isSilent else { return [] }
-            let isErasing = bytes.prefix(2) == [0x01, 0x02] && characteristic == .secureControlPoint
+            let isErasing = bytes.prefix(2) == [0x01, 0x02] && characteristic == SecureDFU.Attributes.controlPoint
             return pass(device.written(bytes, to: characteristic), isReceipt: false)
                 + (isErasing ? beginErasing() : [])
         }
@@ -192,7 +192,8 @@ extension FaultySecureDevice: AttributeDevice {
                 substitute = .some(nil)
                 return AttributeAnswer()
             case .answer(let at, let answer) where place.contains(at):
-                substitute = .some(answer.bytes(to: bytes, isBootloaders: characteristic == .secureControlPoint))
+                let isBootloaders = characteristic == SecureDFU.Attributes.controlPoint
+                substitute = .some(answer.bytes(to: bytes, isBootloaders: isBootloaders))
                 return AttributeAnswer()
             case .error(let at, let code) where place.contains(at):
                 _ = device.answer(asked)

@@ -65,10 +65,10 @@ public struct SecureDevice: SimulatedDevice {
         guard !isInBootloader else {
             return [
                 GATTService(
-                    uuid: .secureService,
+                    uuid: SecureDFU.Attributes.service,
                     characteristics: [
-                        GATTCharacteristic(uuid: .securePacket, properties: .writeWithoutResponse),
-                        GATTCharacteristic(uuid: .secureControlPoint, properties: [.write, .notify]),
+                        GATTCharacteristic(uuid: SecureDFU.Attributes.packet, properties: .writeWithoutResponse),
+                        GATTCharacteristic(uuid: SecureDFU.Attributes.controlPoint, properties: [.write, .notify]),
                     ])
             ]
         }
@@ -81,8 +81,8 @@ public struct SecureDevice: SimulatedDevice {
                     characteristics: [GATTCharacteristic(uuid: entry, properties: [.write, answers])]))
         }
         if settings.showsVersion {
-            let version = GATTCharacteristic(uuid: .firmwareRevision, properties: .read)
-            services.append(GATTService(uuid: .deviceInformation, characteristics: [version]))
+            let version = GATTCharacteristic(uuid: BluetoothUUID(short: 0x2A26), properties: .read)
+            services.append(GATTService(uuid: BluetoothUUID(short: 0x180A), characteristics: [version]))
         }
         return services
     }
@@ -90,7 +90,8 @@ public struct SecureDevice: SimulatedDevice {
     /// The name and the service of Secure DFU, which an application shows too.
     public var advertisements: [DeviceAdvertisement] {
         if isInBootloader {
-            return [DeviceAdvertisement(address: address, name: bootloaderName, services: [.secureService])]
+            let services = [SecureDFU.Attributes.service]
+            return [DeviceAdvertisement(address: address, name: bootloaderName, services: services)]
         }
         let services = settings.entry == .none ? [] : [settings.entry.service]
         return [DeviceAdvertisement(address: address, name: settings.name, services: services)]
@@ -98,7 +99,7 @@ public struct SecureDevice: SimulatedDevice {
 
     /// The version of the application, where it is shown.
     public func read(_ characteristic: BluetoothUUID) -> [UInt8]? {
-        guard settings.showsVersion, characteristic == .firmwareRevision, !isInBootloader else { return nil }
+        guard settings.showsVersion, characteristic == BluetoothUUID(short: 0x2A26), !isInBootloader else { return nil }
         let isFactorys = memory.application?.firmware.isEmpty ?? true
         let number = "\(memory.applicationVersion)"
         return Array((isFactorys ? settings.version ?? number : number).utf8)
@@ -185,7 +186,7 @@ public struct SecureDevice: SimulatedDevice {
 
     /// Does what was asked for.
     public mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction] {
-        if characteristic == .securePacket {
+        if characteristic == SecureDFU.Attributes.packet {
             return perform(bootloader?.packet(bytes) ?? [])
         }
         guard let request = request.take(), request == bytes else { return [] }
@@ -196,7 +197,7 @@ public struct SecureDevice: SimulatedDevice {
     private mutating func perform(_ effects: [SecureBootloader.Effect]) -> [DeviceAction] {
         effects.flatMap { effect -> [DeviceAction] in
             switch effect {
-            case .answer(let bytes): return [.notify(bytes, from: .secureControlPoint, after: .zero)]
+            case .answer(let bytes): return [.notify(bytes, from: SecureDFU.Attributes.controlPoint, after: .zero)]
             case .restartTimer: return [restartTimer()]
             case .work(let time):
                 flashToken = newToken()

@@ -1,3 +1,4 @@
+import DFUProtocol
 package import DFUTransport
 
 extension SecureDevice {
@@ -48,7 +49,7 @@ extension SecureDevice {
 
     /// What is used over an encrypted link alone, where the application has bonds and the bootloader shares them.
     package static let bondedCharacteristics: Set<BluetoothUUID> = [
-        .secureBondedButtonless, .secureControlPoint, .securePacket,
+        SecureDFU.Attributes.bondedButtonless, SecureDFU.Attributes.controlPoint, SecureDFU.Attributes.packet,
     ]
 
     /// How an application is sent into its bootloader.
@@ -66,13 +67,13 @@ extension SecureDevice {
         var characteristic: BluetoothUUID? {
             switch self {
             case .none: nil
-            case .unbonded: .secureButtonless
-            case .bonded: .secureBondedButtonless
-            case .sdk12: .secureExperimentalButtonless
+            case .unbonded: SecureDFU.Attributes.buttonless
+            case .bonded: SecureDFU.Attributes.bondedButtonless
+            case .sdk12: SecureDFU.Attributes.experimental
             }
         }
 
         /// The service that it is in.
-        var service: BluetoothUUID { self == .sdk12 ? .secureExperimentalButtonless : .secureService }
+        var service: BluetoothUUID { self == .sdk12 ? SecureDFU.Attributes.experimental : SecureDFU.Attributes.service }
     }
 }

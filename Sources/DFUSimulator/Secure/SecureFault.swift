@@ -1,3 +1,4 @@
+import DFUProtocol
 package import DFUTransport
 
 /// One thing that goes wrong between a host and a device that is updated over Secure DFU, or in the device.
@@ -77,7 +78,7 @@ public struct SecureFaultPlace: Sendable, Hashable {
 extension SecureFaultPlace.Operation {
     /// What a request asks for, by its first byte and where it is written; nil where it is nothing known.
     package init?(request bytes: [UInt8], to characteristic: BluetoothUUID) {
-        let isBootloaders = characteristic == .secureControlPoint
+        let isBootloaders = characteristic == SecureDFU.Attributes.controlPoint
         switch (bytes.first, isBootloaders) {
         case (0x01, true): self = .create
         case (0x02, true): self = .setReceipts

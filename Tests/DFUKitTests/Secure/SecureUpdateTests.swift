@@ -11,14 +11,12 @@ import Testing
     private static let loader = "C0:FF:EE:00:00:51"
     private static let image = Firmware.bytes(10_000)
     private static let package = Package.secure(image)
-    /// Those that this machine can do without a lab.
-    private static let ways = Way.allCases.filter { $0 != .radio }
 
     private typealias Attributes = SecureDFU.Attributes
 
     // MARK: A good end
 
-    @Test("SEC-29b an application is sent into its bootloader, and runs as the new one", arguments: ways)
+    @Test("SEC-29b an application is sent into its bootloader, and runs as the new one", arguments: Way.allCases)
     func whole(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.version = "0.9"
@@ -37,7 +35,7 @@ import Testing
             ])
     }
 
-    @Test("CLI-05 the progress never falls, and 100 % comes once, with the device's last word", arguments: ways)
+    @Test("CLI-05 the progress never falls, and 100 % comes once, with the device's last word", arguments: Way.allCases)
     func progress(way: Way) async throws {
         let run = try await SecureRun(
             over: way, to: Self.package,
@@ -59,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("SEC-29a a bootloader that was asked for is not sent anywhere", arguments: ways)
+    @Test("SEC-29a a bootloader that was asked for is not sent anywhere", arguments: Way.allCases)
     func bootloader(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.startsInBootloader = true
@@ -75,7 +73,7 @@ import Testing
         #expect(found.report?.verdict == .running(version: "1"))
     }
 
-    @Test("SEC-29c a DFU service without a known characteristic is refused", arguments: ways)
+    @Test("SEC-29c a DFU service without a known characteristic is refused", arguments: Way.allCases)
     func unknownCharacteristics(way: Way) async throws {
         let run = try await SecureRun(over: way, to: Self.package) { device in
             device.showing = { _ in [GATTService(uuid: Attributes.service, characteristics: [])] }
@@ -89,7 +87,7 @@ import Testing
 
     // MARK: What is asked for before anything is sent
 
-    @Test("a package that does not go the device's way is refused before anything is sent", arguments: ways)
+    @Test("a package that does not go the device's way is refused before anything is sent", arguments: Way.allCases)
     func foreignPackage(way: Way) async throws {
         let run = try await SecureRun(over: way, to: .bin(Self.image))
         #expect(run.error?.code == .package)
@@ -117,7 +115,7 @@ import Testing
     // MARK: Entry
 
     @Test(
-        "SEC-26 a name that is not taken is left out", arguments: ways,
+        "SEC-26 a name that is not taken is left out", arguments: Way.allCases,
         [
             [.notify([0x20, 2, 2], from: Attributes.buttonless, after: .zero)],
             [.notify([0x20, 2, 4], from: Attributes.buttonless, after: .zero)],
@@ -131,7 +129,7 @@ import Testing
         #expect(run.device.alterations == 1)
     }
 
-    @Test("SEC-22 an answer that the reset overtakes is none too many", arguments: ways)
+    @Test("SEC-22 an answer that the reset overtakes is none too many", arguments: Way.allCases)
     func lostAnswer(way: Way) async throws {
         let run = try await SecureRun(over: way, to: Self.package) { device in
             device.rule = { device, bytes, characteristic in
@@ -145,7 +143,7 @@ import Testing
         #expect(run.report?.verdict == .running(version: "1"))
     }
 
-    @Test("SEC-24 the application's old advertisement is not taken for the bootloader", arguments: ways)
+    @Test("SEC-24 the application's old advertisement is not taken for the bootloader", arguments: Way.allCases)
     func oldAdvertisement(way: Way) async throws {
         let run = try await SecureRun(over: way, to: Self.package) { device in
             device.echoing = { device in
@@ -157,7 +155,7 @@ import Testing
         #expect(run.report?.connections == 3)
     }
 
-    @Test("SEC-27 a bonded bootloader is found at the same address, and the bond is kept", arguments: ways)
+    @Test("SEC-27 a bonded bootloader is found at the same address, and the bond is kept", arguments: Way.allCases)
     func bonded(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.entry = .bonded
@@ -170,7 +168,7 @@ import Testing
         #expect(!run.log.contains { $0.contains(Self.loader) })
     }
 
-    @Test("SEC-28 a bootloader without the bond is not paired with", arguments: ways)
+    @Test("SEC-28 a bootloader without the bond is not paired with", arguments: Way.allCases)
     func bondNotShared(way: Way) async throws {
         var scene = BlueZScene()
         scene.advertise = { $0.isPaired = true }
@@ -180,7 +178,7 @@ import Testing
         #expect(run.warnings.isEmpty)
     }
 
-    @Test("the trial of SDK 12 enters by a characteristic of its own", arguments: ways)
+    @Test("the trial of SDK 12 enters by a characteristic of its own", arguments: Way.allCases)
     func experimental(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.entry = .sdk12
@@ -268,7 +266,7 @@ import Testing
         #expect(run.events.last?.kind == .disconnected)
     }
 
-    @Test("SEC-18 a stuck bootloader gets one clean try more", arguments: ways)
+    @Test("SEC-18 a stuck bootloader gets one clean try more", arguments: Way.allCases)
     func stuck(way: Way) async throws {
         let once = try await SecureRun(over: way, to: Self.package) {
             $0.rule = AlteredDevice.answering(1, of: 1, with: [0x60, 1, 8], times: 1)
@@ -297,7 +295,7 @@ import Testing
         }
     }
 
-    @Test("SEC-13b the last answer is lost, and the application runs: OK", arguments: ways)
+    @Test("SEC-13b the last answer is lost, and the application runs: OK", arguments: Way.allCases)
     func lostVerdict(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.version = "0.9"
@@ -328,7 +326,7 @@ import Testing
         #expect(asked.error?.code == .unverified)
     }
 
-    @Test("SEC-13b the bootloader shows again: the update goes on there", arguments: ways)
+    @Test("SEC-13b the bootloader shows again: the update goes on there", arguments: Way.allCases)
     func lostExecute(way: Way) async throws {
         let run = try await SecureRun(over: way, to: Self.package) { device in
             device.rule = { device, bytes, characteristic in
@@ -356,7 +354,7 @@ import Testing
         #expect(run.report?.verdict == .accepted(because: "whether it runs was not looked at"))
     }
 
-    @Test(arguments: ways) func anApplicationWithoutAVersionIsSeenRunning(way: Way) async throws {
+    @Test(arguments: Way.allCases) func anApplicationWithoutAVersionIsSeenRunning(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.showsVersion = false
         let run = try await SecureRun(over: way, of: settings, to: Self.package)
@@ -365,7 +363,9 @@ import Testing
 
     // MARK: Stopping and going on
 
-    @Test("CLI-04 a stop leaves the device in its bootloader, and says so; the same command goes on", arguments: ways)
+    @Test(
+        "CLI-04 a stop leaves the device in its bootloader, and says so; the same command goes on",
+        arguments: Way.allCases)
     func stop(way: Way) async throws {
         let stopped = try await SecureRun(
             over: way, to: Self.package,
@@ -401,7 +401,7 @@ import Testing
     }()
     private static let both = Package.secure([system, Package.SecureImage(firmware: image)])
 
-    @Test("SEC-30 after the system the bootloader comes back for the application", arguments: ways)
+    @Test("SEC-30 after the system the bootloader comes back for the application", arguments: Way.allCases)
     func parts(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.installTime = .seconds(12)
@@ -418,7 +418,8 @@ import Testing
         #expect(run.progress.first { $0.bytes == $0.total && $0.total > 0 }?.part == 2)
     }
 
-    @Test("SEC-30 a device that comes back as its application is sent into its bootloader again", arguments: ways)
+    @Test(
+        "SEC-30 a device that comes back as its application is sent into its bootloader again", arguments: Way.allCases)
     func backInTheApplication(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.continuationLimit = .zero
@@ -431,7 +432,7 @@ import Testing
         #expect(run.application == Self.image)
     }
 
-    @Test("a system that is installed already is left out", arguments: ways)
+    @Test("a system that is installed already is left out", arguments: Way.allCases)
     func systemInstalled(way: Way) async throws {
         let memory = SecureMemory(application: SecureMemory.Application(version: 1), bootloaderVersion: 1)
         let run = try await SecureRun(over: way, memory: memory, to: Self.both)

@@ -122,13 +122,13 @@ import Testing
 
     @Test func theVersionIsTheSettingsUntilAnotherOneIsInstalled() {
         var bench = bench { $0.version = "1.0.0" }
-        #expect(bench.device.read(.firmwareRevision) == Array("1.0.0".utf8))
+        #expect(bench.device.read(BluetoothUUID(short: 0x2A26)) == Array("1.0.0".utf8))
         bench.request([0x01])
         bench.restart()
-        #expect(bench.device.read(.firmwareRevision) == nil)
+        #expect(bench.device.read(BluetoothUUID(short: 0x2A26)) == nil)
         #expect(bench.install(SampleImage()) == [[0x60, 0x04, 0x01]])
         bench.restart()
-        #expect(bench.device.read(.firmwareRevision) == Array("2".utf8))
+        #expect(bench.device.read(BluetoothUUID(short: 0x2A26)) == Array("2".utf8))
     }
 
     // MARK: Installing
