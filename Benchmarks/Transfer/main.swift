@@ -60,6 +60,27 @@ for transfer in adaptive {
         percent(transfer.share(from: block)))
 }
 
+print("\nSecure DFU, 1 MiB in virtual time:\n")
+row("link", "receipts", "bound", "virtual time", "of the bound", "rate", "sent again", "wall time")
+row("---", "---", "--:", "--:", "--:", "--:", "--:", "--:")
+let receipts: [(String, SecureDFU.Parameters.Receipts)] = [
+    ("adaptive", .adaptive(limit: 256)), ("none", .none), ("after 12", .every(12)), ("after 1", .every(1)),
+]
+for link in MeasuredSecureLink.all {
+    for (name, receipts) in receipts {
+        let start = ContinuousClock.now
+        let transfer = try await MeasuredSecureTransfer(of: size, over: link, receipts: receipts)
+        let wall = start.duration(to: .now)
+        guard transfer.result == .success(.installed), transfer.isInstalled else {
+            fatalError("\(link.name), receipts \(name): the transfer went wrong: \(transfer)")
+        }
+        row(
+            link.name, name, seconds(transfer.bound) + " s", seconds(transfer.total) + " s",
+            percent(transfer.share), rate(transfer.total), "\(transfer.statistics.objectsResent)",
+            seconds(wall) + " s")
+    }
+}
+
 print("\nThe driver's gap between two packets by the wall clock, 200 times:\n")
 row("gap", "shortest", "median", "longest")
 row("--:", "--:", "--:", "--:")

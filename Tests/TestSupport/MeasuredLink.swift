@@ -13,8 +13,14 @@ public struct MeasuredLink: Sendable {
 
     /// Packets of 20 bytes, and long packets at both speeds.
     public static let all = [
-        MeasuredLink(name: "1M, MTU 23", radio: .bluetooth40, packetLimit: 20, bound: .bluetooth40),
-        MeasuredLink(name: "1M, MTU 247", radio: .bluetooth42, packetLimit: 244, bound: .bluetooth42),
-        MeasuredLink(name: "2M, MTU 247", radio: .bluetooth50, packetLimit: 244, bound: .bluetooth50),
+        MeasuredLink(
+            name: "1M, MTU 23", radio: .bluetooth40, packetLimit: 20,
+            bound: BlockAckBound(events: .bluetooth40, packetSize: 20)),
+        MeasuredLink(
+            name: "1M, MTU 247", radio: .bluetooth42, packetLimit: 244,
+            bound: BlockAckBound(events: .bluetooth42, packetSize: 244)),
+        MeasuredLink(
+            name: "2M, MTU 247", radio: .bluetooth50, packetLimit: 244,
+            bound: BlockAckBound(events: .bluetooth50, packetSize: 244)),
     ]
 }
