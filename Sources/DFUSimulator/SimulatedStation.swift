@@ -141,6 +141,15 @@ final class SimulatedStation: Sendable {
         for listener in closed.listeners { listener.events.send(.disconnected) }
     }
 
+    /// How long a host waits for the answer to a request (Bluetooth Core 5.4, volume 3, part F, 3.3.3).
+    private static let transactionLimit = Duration.seconds(30)
+
+    /// Nothing can be asked any more on a connection with a request that is not answered: the host ends it.
+    private func giveUp(_ request: Int, on number: Int) {
+        let isUnanswered = withConnection(number) { connection, _ in connection.requests[request] != nil }
+        if isUnanswered == true { close(number) }
+    }
+
     // MARK: The host's side
 
     /// Has somebody hear what the device notifies.
@@ -228,6 +237,9 @@ final class SimulatedStation: Sendable {
             case .error(let code): connection.answer(id, .failure(.refused(code)))
             case .silence: break
             }
+        }
+        if case .silence = answer.outcome {
+            at(time.now + Self.transactionLimit) { $0.giveUp(id, on: number) }
         }
         if case .success = answer.outcome { return true }
         return false

@@ -78,7 +78,7 @@ public struct FaultySecureDevice: SimulatedDevice {
 
     /// Ends what lasts a while, or wakes the device.
     public mutating func woken(_ token: Int) -> [DeviceAction] {
-        if token > 0 { return isSilent ? [] : pass(device.woken(token), isReceipt: false) }
+        if token > 0 { return pass(device.woken(token), isReceipt: false) }
         if token == old?.token { old = nil }
         if token == erasing { erasing = nil }
         if token == silenceEnd { isSilent = false }
@@ -163,19 +163,22 @@ public struct FaultySecureDevice: SimulatedDevice {
         let place = count.answer(operation)
         var bytes = bytes
         var delay = delay
+        var echoes: [Duration] = []
         for fault in faults {
             switch fault {
             case .drop(let at) where place.contains(at): return []
             case .disconnect(let at, let after) where place.contains(at): return [.disconnect(after: after)]
             case .powerCycle(let at, let offAir) where place.contains(at): return losePower(offAir)
             case .delay(let at, let time) where place.contains(at): delay += time
+            case .double(let at, let time) where place.contains(at): echoes.append(time)
             case .noReceipts where operation == .receipt: return []
             case .zeroChecksum where bytes.starts(with: [0x60, 0x03, 0x01]):
                 bytes = [0x60, 0x03, 0x01] + [UInt8](repeating: 0, count: 8)
             default: continue
             }
         }
-        return isSilent ? [] : [.notify(bytes, from: characteristic, after: delay)]
+        guard !isSilent else { return [] }
+        return ([.zero] + echoes).map { .notify(bytes, from: characteristic, after: delay + $0) }
     }
 }
 

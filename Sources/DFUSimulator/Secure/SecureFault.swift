@@ -7,6 +7,8 @@ public enum SecureFault: Sendable, Hashable {
     case drop(SecureFaultPlace)
     /// Answers are sent later.
     case delay(SecureFaultPlace, by: Duration)
+    /// Answers are sent, and so much later once more.
+    case double(SecureFaultPlace, after: Duration)
     /// Requests are not carried out, and answered with these bytes.
     case answer(SecureFaultPlace, Answer)
     /// Requests are carried out and answered with an error of the attribute protocol; nothing is notified.

@@ -18,6 +18,7 @@
 /// | --- | --- | --- |
 /// | `drop` | | it is lost; a request is taken all the same |
 /// | `delay` | `milliseconds` | an answer comes so much later |
+/// | `double` | `milliseconds` (0) | an answer is sent, and so much later once more |
 /// | `answer` | `result` and perhaps `extended`, as `"0x0B"` or 11; or `bytes`, as `"60 04 01"` | a request is answered so, and not carried out |
 /// | `error` | `code` | a request is carried out, and answered with an error of the attribute protocol alone |
 /// | `disconnect` | `milliseconds` (0) | it does not arrive, and so much later the link is lost |
@@ -54,7 +55,7 @@ struct SecureFaultReader {
     }
 
     private enum Kind: String, CaseIterable {
-        case drop, delay, answer, error, disconnect, silence, powerCycle, zeroChecksum, noReceipts, slowErase
+        case drop, delay, double, answer, error, disconnect, silence, powerCycle, zeroChecksum, noReceipts, slowErase
         case oldAdvertisement
     }
 
@@ -62,6 +63,7 @@ struct SecureFaultReader {
         switch kind {
         case .drop: return .drop(try place(.packet, .request, .answer))
         case .delay: return .delay(try place(.answer), by: try time())
+        case .double: return .double(try place(.answer), after: try members.time() ?? .zero)
         case .answer: return .answer(try place(.request), try answer())
         case .error: return .error(try place(.request), code: try members.byte("code"))
         case .disconnect:

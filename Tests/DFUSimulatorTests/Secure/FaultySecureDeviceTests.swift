@@ -44,6 +44,14 @@ import Testing
         #expect(actions.contains(.notify(created, from: .controlPoint, after: .seconds(3))))
     }
 
+    @Test func anAnswerComesTwice() {
+        var device = device(.double(SecureFaultPlace(.answer, 1), after: .seconds(3)))
+        let actions = device.request(create)
+        #expect(actions.contains(.notify(created, from: .controlPoint, after: .zero)))
+        #expect(actions.contains(.notify(created, from: .controlPoint, after: .seconds(3))))
+        #expect(device.request(create).notified == [created])
+    }
+
     @Test func aRequestIsAnsweredOtherwise() {
         var device = device(.answer(SecureFaultPlace(.request, 1, of: .execute), .result(0x0B, extended: 0x05)))
         _ = device.request(create)
@@ -164,7 +172,8 @@ import Testing
                  {"fault": "powerCycle", "request": 3, "milliseconds": 10}, {"fault": "zeroChecksum"},
                  {"fault": "noReceipts"}, {"fault": "slowErase", "milliseconds": 350},
                  {"fault": "oldAdvertisement", "milliseconds": 800}, {"fault": "error", "request": 1, "code": "0x0E"},
-                 {"fault": "delay", "answer": 1, "milliseconds": 5, "count": "forever"}]
+                 {"fault": "delay", "answer": 1, "milliseconds": 5, "count": "forever"},
+                 {"fault": "double", "answer": 2}]
                 """.utf8))
         #expect(
             script.faults == [
@@ -177,6 +186,7 @@ import Testing
                 .slowErase(.milliseconds(350), objects: 1), .oldAdvertisement(.milliseconds(800)),
                 .error(SecureFaultPlace(.request, 1), code: 0x0E),
                 .delay(SecureFaultPlace(.answer, 1, count: .max), by: .milliseconds(5)),
+                .double(SecureFaultPlace(.answer, 2), after: .zero),
             ])
     }
 

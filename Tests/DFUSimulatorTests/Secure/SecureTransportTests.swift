@@ -54,6 +54,18 @@ extension SecureRestart {
         }
     }
 
+    @Test func aRequestThatIsNeverAnsweredEndsTheConnection() async throws {
+        try await Self.inVirtualTime(.silence(SecureFaultPlace(.request, 1), lasting: nil)) { transport in
+            let peripheral = try await transport.connect(to: Self.application, timeout: .seconds(5))
+            let link = try await peripheral.openLink([
+                .buttonless: EndpointBinding(
+                    service: Self.service, characteristic: .buttonless, use: .writeAndNotify)
+            ])
+            let error = await #expect(throws: TransportError.self) { try await link.write([0x01], to: .buttonless) }
+            #expect(error?.code == .disconnected)
+        }
+    }
+
     @Test func theBootloaderIsFoundByItsName() async throws {
         try await Self.inVirtualTime { transport in
             try await Self.enter(over: transport)
