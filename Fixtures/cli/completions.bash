@@ -10,7 +10,7 @@ _dfu() {
     fi
     for word in "${words[@]:1}"; do
         case "$command $word" in
-        "dfu flash" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu replay" | "dfu doctor" | "dfu help" | "dfu completions") command+=" $word" ;;
+        "dfu flash" | "dfu check" | "dfu info" | "dfu scan" | "dfu inspect" | "dfu read" | "dfu write" | "dfu notify" | "dfu pair" | "dfu forget" | "dfu profile" | "dfu profile show" | "dfu profile check" | "dfu simulate" | "dfu replay" | "dfu doctor" | "dfu help" | "dfu completions") command+=" $word" ;;
         esac
     done
     if [[ $current == --*=* ]]; then
@@ -28,6 +28,7 @@ _dfu() {
     "dfu flash --only") candidates="application bootloader softdevice softdevice-bootloader" ;;
     "dfu flash --firmware-version") : ;;
     "dfu flash --crc") : ;;
+    "dfu flash --key") compopt -o default ;;
     "dfu flash --mtu") : ;;
     "dfu flash --gap") candidates="adaptive" ;;
     "dfu flash --prn") : ;;
@@ -39,6 +40,22 @@ _dfu() {
     "dfu flash --jobs") : ;;
     "dfu flash --progress") candidates="auto bar plain none" ;;
     "dfu flash --log") compopt -o default ;;
+    "dfu check --device") candidates="sim:band sim:secure" ;;
+    "dfu check --protocol") candidates="auto secure block-ack" ;;
+    "dfu check --profile") compopt -o default ;;
+    "dfu check --skip-check") candidates="battery version hash size hardware" ;;
+    "dfu check --only") candidates="application bootloader softdevice softdevice-bootloader" ;;
+    "dfu check --firmware-version") : ;;
+    "dfu check --crc") : ;;
+    "dfu check --key") compopt -o default ;;
+    "dfu check --adapter") : ;;
+    "dfu check --timeout") : ;;
+    "dfu check --scan-timeout") : ;;
+    "dfu check --connect-retries") : ;;
+    "dfu check --capture") compopt -o default ;;
+    "dfu check --progress") candidates="auto bar plain none" ;;
+    "dfu check --log") compopt -o default ;;
+    "dfu info --key") compopt -o default ;;
     "dfu scan --service") : ;;
     "dfu scan --name") : ;;
     "dfu scan --min-rssi") : ;;
@@ -106,13 +123,21 @@ _dfu() {
             if [[ $current == -* ]]; then
                 candidates="--version -h --help"
             else
-                candidates="flash info scan inspect read write notify pair forget profile simulate replay doctor help completions"
+                candidates="flash check info scan inspect read write notify pair forget profile simulate replay doctor help completions"
                 :
             fi
             ;;
         "dfu flash")
             if [[ $current == -* ]]; then
-                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --mtu --gap --prn --adapter --timeout --scan-timeout --connect-retries --capture --power-on --jobs --json --progress -v --verbose --log -h --help"
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --verify --no-verify --only --firmware-version --crc --no-crc --key --mtu --gap --prn --adapter --timeout --scan-timeout --connect-retries --capture --power-on --jobs --json --progress -v --verbose --log -h --help"
+            else
+                candidates=""
+                compopt -o default
+            fi
+            ;;
+        "dfu check")
+            if [[ $current == -* ]]; then
+                candidates="--device --protocol --profile --allow-downgrade --skip-check --only --firmware-version --crc --no-crc --key --adapter --timeout --scan-timeout --connect-retries --capture --power-on --json --progress -v --verbose --log -h --help"
             else
                 candidates=""
                 compopt -o default
@@ -120,7 +145,7 @@ _dfu() {
             ;;
         "dfu info")
             if [[ $current == -* ]]; then
-                candidates="--json -v --verbose -h --help"
+                candidates="--key --json -v --verbose -h --help"
             else
                 candidates=""
                 compopt -o default

@@ -4,7 +4,7 @@ function __dfu_at
     set -l path dfu
     for word in (commandline -opc)[2..]
         switch "$path $word"
-            case 'dfu flash' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu replay' 'dfu doctor' 'dfu help' 'dfu completions'
+            case 'dfu flash' 'dfu check' 'dfu info' 'dfu scan' 'dfu inspect' 'dfu read' 'dfu write' 'dfu notify' 'dfu pair' 'dfu forget' 'dfu profile' 'dfu profile show' 'dfu profile check' 'dfu simulate' 'dfu replay' 'dfu doctor' 'dfu help' 'dfu completions'
                 set path "$path $word"
         end
     end
@@ -12,6 +12,7 @@ function __dfu_at
 end
 complete -c dfu -f
 complete -c dfu -n '__dfu_at "dfu"' -a flash -d 'Update the firmware of one or several devices.'
+complete -c dfu -n '__dfu_at "dfu"' -a check -d 'Ask a device whether it would take a package, and change nothing.'
 complete -c dfu -n '__dfu_at "dfu"' -a info -d 'Show what a package holds, and whether it is sound.'
 complete -c dfu -n '__dfu_at "dfu"' -a scan -d 'List the devices in range.'
 complete -c dfu -n '__dfu_at "dfu"' -a inspect -d 'Show a device\'s services and versions.'
@@ -41,6 +42,7 @@ complete -c dfu -n '__dfu_at "dfu flash"' -l only -x -a 'application bootloader 
 complete -c dfu -n '__dfu_at "dfu flash"' -l firmware-version -x -d 'The version to announce, in place of the package\'s.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l crc -x -d 'The image\'s CRC-32, in place of the one in its name.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l no-crc -d 'Do not compare the image with a stated CRC-32.'
+complete -c dfu -n '__dfu_at "dfu flash"' -l key -r -F -d 'The public key (PEM) that must have signed the package.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l mtu -x -d 'Send no packet longer than n - 3 bytes.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l gap -x -a 'adaptive' -d 'The pause between packets, or \'adaptive\' (default: the profile\'s).'
 complete -c dfu -n '__dfu_at "dfu flash"' -l prn -x -d 'The most packets between two receipts of Secure DFU; 0 for none (default: what goes best).'
@@ -58,7 +60,32 @@ complete -c dfu -n '__dfu_at "dfu flash"' -l verbose -d 'Log to stderr; twice wi
 complete -c dfu -n '__dfu_at "dfu flash"' -l log -r -F -d 'Add the log with every packet to a file.'
 complete -c dfu -n '__dfu_at "dfu flash"' -s h -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu flash"' -l help -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu check"' -F
+complete -c dfu -n '__dfu_at "dfu check"' -l device -x -a 'sim:band sim:secure' -d 'The device.'
+complete -c dfu -n '__dfu_at "dfu check"' -l protocol -x -a 'auto secure block-ack' -d 'auto, secure, legacy, smp or block-ack (default: auto). This version has secure and block-ack.'
+complete -c dfu -n '__dfu_at "dfu check"' -l profile -r -F -d 'What the device\'s kind differs in.'
+complete -c dfu -n '__dfu_at "dfu check"' -l allow-downgrade -d 'Let the device take an older or the same version.'
+complete -c dfu -n '__dfu_at "dfu check"' -l skip-check -x -a 'battery version hash size hardware' -d 'Go on without a check: battery, version, hash, size or hardware.'
+complete -c dfu -n '__dfu_at "dfu check"' -l only -x -a 'application bootloader softdevice softdevice-bootloader' -d 'Send this part alone: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd for short).'
+complete -c dfu -n '__dfu_at "dfu check"' -l firmware-version -x -d 'The version to announce, in place of the package\'s.'
+complete -c dfu -n '__dfu_at "dfu check"' -l crc -x -d 'The image\'s CRC-32, in place of the one in its name.'
+complete -c dfu -n '__dfu_at "dfu check"' -l no-crc -d 'Do not compare the image with a stated CRC-32.'
+complete -c dfu -n '__dfu_at "dfu check"' -l key -r -F -d 'The public key (PEM) that must have signed the package.'
+complete -c dfu -n '__dfu_at "dfu check"' -l adapter -x -d 'The Bluetooth adapter (default: the first that is powered).'
+complete -c dfu -n '__dfu_at "dfu check"' -l timeout -x -d 'The limit of the whole command.'
+complete -c dfu -n '__dfu_at "dfu check"' -l scan-timeout -x -d 'How long to look for devices (default: 10).'
+complete -c dfu -n '__dfu_at "dfu check"' -l connect-retries -x -d 'How often connecting is tried again (default: 4).'
+complete -c dfu -n '__dfu_at "dfu check"' -l capture -r -F -d 'Write a transcript of all packets.'
+complete -c dfu -n '__dfu_at "dfu check"' -l power-on -d 'Power the adapter on where it is off.'
+complete -c dfu -n '__dfu_at "dfu check"' -l json -d 'Print one JSON document.'
+complete -c dfu -n '__dfu_at "dfu check"' -l progress -x -a 'auto bar plain none' -d 'auto, bar, plain or none (default: auto, a bar on a terminal and plain lines elsewhere).'
+complete -c dfu -n '__dfu_at "dfu check"' -s v -d 'Log to stderr; twice with every packet.'
+complete -c dfu -n '__dfu_at "dfu check"' -l verbose -d 'Log to stderr; twice with every packet.'
+complete -c dfu -n '__dfu_at "dfu check"' -l log -r -F -d 'Add the log with every packet to a file.'
+complete -c dfu -n '__dfu_at "dfu check"' -s h -d 'Show this help.'
+complete -c dfu -n '__dfu_at "dfu check"' -l help -d 'Show this help.'
 complete -c dfu -n '__dfu_at "dfu info"' -F
+complete -c dfu -n '__dfu_at "dfu info"' -l key -r -F -d 'The public key (PEM) that must have signed the package.'
 complete -c dfu -n '__dfu_at "dfu info"' -l json -d 'Print one JSON document.'
 complete -c dfu -n '__dfu_at "dfu info"' -s v -d 'Show where each field stands, and long values whole.'
 complete -c dfu -n '__dfu_at "dfu info"' -l verbose -d 'Show where each field stands, and long values whole.'

@@ -5,7 +5,7 @@ _dfu() {
     local command=dfu
     while (( CURRENT > 2 )); do
         case "$command $words[2]" in
-        'dfu flash'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu replay'|'dfu doctor'|'dfu help'|'dfu completions') ;;
+        'dfu flash'|'dfu check'|'dfu info'|'dfu scan'|'dfu inspect'|'dfu read'|'dfu write'|'dfu notify'|'dfu pair'|'dfu forget'|'dfu profile'|'dfu profile show'|'dfu profile check'|'dfu simulate'|'dfu replay'|'dfu doctor'|'dfu help'|'dfu completions') ;;
         *) break ;;
         esac
         command+=" $words[2]"
@@ -18,7 +18,7 @@ _dfu() {
             '--version[Show the version.]' \
             '-h[Show this help.]' \
             '--help[Show this help.]' \
-            '1:subcommand:((flash\:"Update the firmware of one or several devices." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." replay\:"Play a captured update against the procedure." doctor\:"Find what on this machine stands in the way." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
+            '1:subcommand:((flash\:"Update the firmware of one or several devices." check\:"Ask a device whether it would take a package, and change nothing." info\:"Show what a package holds, and whether it is sound." scan\:"List the devices in range." inspect\:"Show a device'\''s services and versions." read\:"Read a characteristic." write\:"Write a characteristic." notify\:"Show what a characteristic notifies." pair\:"Bond with a device." forget\:"Remove the bond with a device." profile\:"Show or check a device profile." simulate\:"Put simulated devices on a bus, for this program and others." replay\:"Play a captured update against the procedure." doctor\:"Find what on this machine stands in the way." help\:"Show how a verb is used." completions\:"Print the completions for a shell."))'
         ;;
     'dfu flash')
         _arguments -s -S \
@@ -33,6 +33,7 @@ _dfu() {
             '--firmware-version=[The version to announce, in place of the package'\''s.]:x.y.z: ' \
             '--crc=[The image'\''s CRC-32, in place of the one in its name.]:hex: ' \
             '--no-crc[Do not compare the image with a stated CRC-32.]' \
+            '--key=[The public key (PEM) that must have signed the package.]:file:_files' \
             '--mtu=[Send no packet longer than n - 3 bytes.]:n: ' \
             '--gap=[The pause between packets, or '\''adaptive'\'' (default\: the profile'\''s).]:ms|adaptive:(adaptive)' \
             '--prn=[The most packets between two receipts of Secure DFU; 0 for none (default\: what goes best).]:n: ' \
@@ -52,8 +53,36 @@ _dfu() {
             '--help[Show this help.]' \
             ':package:_files'
         ;;
+    'dfu check')
+        _arguments -s -S \
+            '--device=[The device.]:id:(sim\:band sim\:secure)' \
+            '--protocol=[auto, secure, legacy, smp or block-ack (default\: auto). This version has secure and block-ack.]:protocol:(auto secure block-ack)' \
+            '--profile=[What the device'\''s kind differs in.]:file:_files' \
+            '--allow-downgrade[Let the device take an older or the same version.]' \
+            '*--skip-check=[Go on without a check\: battery, version, hash, size or hardware.]:check:(battery version hash size hardware)' \
+            '--only=[Send this part alone\: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd for short).]:part:(application bootloader softdevice softdevice-bootloader)' \
+            '--firmware-version=[The version to announce, in place of the package'\''s.]:x.y.z: ' \
+            '--crc=[The image'\''s CRC-32, in place of the one in its name.]:hex: ' \
+            '--no-crc[Do not compare the image with a stated CRC-32.]' \
+            '--key=[The public key (PEM) that must have signed the package.]:file:_files' \
+            '--adapter=[The Bluetooth adapter (default\: the first that is powered).]:hciN: ' \
+            '--timeout=[The limit of the whole command.]:seconds: ' \
+            '--scan-timeout=[How long to look for devices (default\: 10).]:seconds: ' \
+            '--connect-retries=[How often connecting is tried again (default\: 4).]:n: ' \
+            '--capture=[Write a transcript of all packets.]:file:_files' \
+            '--power-on[Power the adapter on where it is off.]' \
+            '--json[Print one JSON document.]' \
+            '--progress=[auto, bar, plain or none (default\: auto, a bar on a terminal and plain lines elsewhere).]:style:(auto bar plain none)' \
+            '*-v[Log to stderr; twice with every packet.]' \
+            '*--verbose[Log to stderr; twice with every packet.]' \
+            '--log=[Add the log with every packet to a file.]:file:_files' \
+            '-h[Show this help.]' \
+            '--help[Show this help.]' \
+            ':package:_files'
+        ;;
     'dfu info')
         _arguments -s -S \
+            '--key=[The public key (PEM) that must have signed the package.]:file:_files' \
             '--json[Print one JSON document.]' \
             '*-v[Show where each field stands, and long values whole.]' \
             '*--verbose[Show where each field stands, and long values whole.]' \

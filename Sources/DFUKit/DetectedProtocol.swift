@@ -54,6 +54,18 @@ enum DetectedProtocol: Sendable, Hashable {
         return isExperimental ? .secureApplication(.experimental) : nil
     }
 
+    /// Where a bootloader of Secure DFU is spoken to.
+    static func bootloaderBindings(in services: [GATTService]) throws(TransportError) -> [Endpoint: EndpointBinding] {
+        guard secure(in: services) == .secureBootloader else { throw lack(in: services) }
+        let service = SecureDFU.Attributes.service
+        return [
+            .controlPoint: EndpointBinding(
+                service: service, characteristic: SecureDFU.Attributes.controlPoint, use: .writeAndNotify),
+            .packet: EndpointBinding(
+                service: service, characteristic: SecureDFU.Attributes.packet, use: .writeWithoutResponse),
+        ]
+    }
+
     /// What a device with these services, which show no protocol, lacks.
     static func lack(in services: [GATTService]) -> TransportError {
         guard services.contains(where: { $0.uuid == SecureDFU.Attributes.service }) else {

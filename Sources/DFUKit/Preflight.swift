@@ -10,6 +10,17 @@ struct Preflight {
 
     /// Refuses a package that is at fault, whatever the protocol.
     func checkPackage() throws(UpdateError) {
+        try checkContent()
+        if case .value = options.statedCRC, fileName == nil {
+            throw UpdateError(
+                .usage, phase: .check, reason: "optionDoesNotApply",
+                message: "--crc is for a .bin; \(package.fileName) carries checks of its own")
+        }
+        try checkSignatures()
+    }
+
+    /// Refuses a package whose content is at fault.
+    func checkContent() throws(UpdateError) {
         var waived: Set<String> = []
         if options.statedCRC != .fileName { waived.insert("crcMismatch") }
         if options.skippedChecks.contains(.hash) {
@@ -22,10 +33,15 @@ struct Preflight {
         } catch {
             throw UpdateError(error)
         }
-        guard case .value = options.statedCRC, fileName == nil else { return }
-        throw UpdateError(
-            .usage, phase: .check, reason: "optionDoesNotApply",
-            message: "--crc is for a .bin; \(package.fileName) carries checks of its own")
+    }
+
+    /// Refuses a package that is not signed as it has to be.
+    private func checkSignatures() throws(UpdateError) {
+        guard let key = options.key else { return }
+        if let objection = package.keyObjection {
+            throw UpdateError(.usage, phase: .check, reason: "optionDoesNotApply", message: objection)
+        }
+        if let problem = package.signatureProblems(by: key).first { throw UpdateError(problem) }
     }
 
     /// What is told before an update that waives checks.

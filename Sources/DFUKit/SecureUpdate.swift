@@ -96,17 +96,8 @@ extension SecureUpdate {
     /// Opens the bootloader's endpoints, where they are not open.
     private func openLink() async throws(UpdateError) {
         guard session.link == nil else { return }
-        let service = SecureDFU.Attributes.service
         try await session.openLink(phase: .discover) { services throws(TransportError) in
-            guard DetectedProtocol.all(in: services, profile: .band).first == .secureBootloader else {
-                throw DetectedProtocol.lack(in: services)
-            }
-            return [
-                .controlPoint: EndpointBinding(
-                    service: service, characteristic: SecureDFU.Attributes.controlPoint, use: .writeAndNotify),
-                .packet: EndpointBinding(
-                    service: service, characteristic: SecureDFU.Attributes.packet, use: .writeWithoutResponse),
-            ]
+            try DetectedProtocol.bootloaderBindings(in: services)
         }
     }
 

@@ -40,6 +40,8 @@ public struct UpdateOptions: Sendable, Hashable {
 
     /// How the device is to be updated.
     public var method = Method.automatic
+    /// The key whose owner must have signed every init packet of the package; nil: signatures are left to the device.
+    public var key: SignatureKey?
     /// The one part of the package that is sent; nil for all.
     public var only: Part.Role?
     /// The version to announce, in place of the package's.

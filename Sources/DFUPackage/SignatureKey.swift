@@ -2,23 +2,29 @@
 
 /// The public key by which a bootloader verifies what is signed: ECDSA over P-256 with SHA-256 (nRF5 SDK 17,
 /// `nrf_dfu_validation.c`).
-package struct SignatureKey: Sendable, Hashable {
+public struct SignatureKey: Sendable, Hashable {
     /// The key as a device has it: X then Y, 32 bytes each, little-endian.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// The bytes of one coordinate, and of each half of a signature.
     private static let width = 32
 
     /// The key in 64 bytes, as a device has it; nil where they are no point of the curve.
-    package init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         guard bytes.count == 2 * Self.width, PublicKey(x: Self.half(0, of: bytes), y: Self.half(1, of: bytes)) != nil
         else { return nil }
         self.bytes = bytes
     }
 
+    /// The key in a file: in PEM, or in the 64 bytes that a device has; nil where it is neither.
+    public init?(file content: [UInt8]) {
+        guard let key = SignatureKey(pem: content) ?? SignatureKey(content) else { return nil }
+        self = key
+    }
+
     /// The key in a PEM file: a public one, or a private one, of which the public half is taken; nil where it is none of
     /// P-256.
-    package init?(pem text: [UInt8]) {
+    public init?(pem text: [UInt8]) {
         guard let point = PublicKey(pem: text)?.point else { return nil }
         bytes = point.x.reversed() + point.y.reversed()
     }
@@ -26,7 +32,7 @@ package struct SignatureKey: Sendable, Hashable {
     /// Whether this key's owner has signed `message`.
     ///
     /// - Parameter signature: R then S, 32 bytes each, little-endian, as in init packets.
-    package func verifies(_ signature: [UInt8], of message: some Collection<UInt8>) -> Bool {
+    public func verifies(_ signature: [UInt8], of message: some Collection<UInt8>) -> Bool {
         guard signature.count == 2 * Self.width,
             let key = PublicKey(x: Self.half(0, of: bytes), y: Self.half(1, of: bytes))
         else { return false }

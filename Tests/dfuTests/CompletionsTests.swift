@@ -12,7 +12,7 @@ import Testing
 
     /// The verbs that this version has.
     private static let verbs =
-        "completions doctor flash forget help info inspect notify pair profile read replay scan simulate write"
+        "check completions doctor flash forget help info inspect notify pair profile read replay scan simulate write"
 
     private static func has(_ shell: Shell) -> Bool { access("/usr/bin/\(shell)", X_OK) == 0 }
 
@@ -23,7 +23,7 @@ import Testing
             ("dfu ", verbs),
             ("dfu fl", "flash"),
             ("dfu -", "--help --version -h"),
-            ("dfu check ", verbs),
+            ("dfu keygen ", verbs),
             ("dfu profile ", "check show"),
             ("dfu profile s", "show"),
             ("dfu completions ", "bash fish zsh"),

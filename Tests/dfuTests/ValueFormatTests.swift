@@ -32,8 +32,8 @@ import Testing
     }
 
     @Test func choicesHaveAliases() throws {
-        #expect(try ValueFormat<Flash.Part>.choice("part").read("app") == .application)
-        #expect(try ValueFormat<Flash.Part>.choice("part").read("bl") == .bootloader)
+        #expect(try ValueFormat<PackageOptions.Part>.choice("part").read("app") == .application)
+        #expect(try ValueFormat<PackageOptions.Part>.choice("part").read("bl") == .bootloader)
         #expect(throws: InvalidValue.notYet()) { try ValueFormat<Flash.Method>.choice("protocol").read("smp") }
     }
 

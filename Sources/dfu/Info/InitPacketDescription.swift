@@ -37,13 +37,15 @@ struct InitPacketDescription: Encodable, Equatable {
         var verdict: Verdict
     }
 
-    /// The signature over the packet. Without the key nobody can say whether it is valid.
+    /// The signature over the packet.
     struct Signature: Encodable, Equatable {
         var algorithm: String
         var value: String
         /// Where the signed bytes lie in the packet.
         var signedOffset: Int
         var signedLength: Int
+        /// Whether it is that of the key that was given; nil without one.
+        var verdict: SecureInitPacket.SignatureVerdict?
     }
 
     /// How the bootloader checks an image at each start.
@@ -73,9 +75,9 @@ struct InitPacketDescription: Encodable, Equatable {
     /// Every field in the order of the bytes.
     var fields: [Field]
 
-    init(_ packet: InitPacket, file: String, firmware: [UInt8]) {
+    init(_ packet: InitPacket, file: String, firmware: [UInt8], key: SignatureKey? = nil) {
         switch packet {
-        case .secure(let packet): self.init(packet, file: file, firmware: firmware)
+        case .secure(let packet): self.init(packet, file: file, firmware: firmware, key: key)
         case .legacy(let packet): self.init(packet, file: file, firmware: firmware)
         }
     }
@@ -88,7 +90,7 @@ struct InitPacketDescription: Encodable, Equatable {
         }
     }
 
-    private init(_ packet: SecureInitPacket, file: String, firmware: [UInt8]) {
+    private init(_ packet: SecureInitPacket, file: String, firmware: [UInt8], key: SignatureKey?) {
         self.file = file
         size = packet.bytes.count
         format = .secure
@@ -96,7 +98,8 @@ struct InitPacketDescription: Encodable, Equatable {
         signature = packet.signature.map { signature in
             Signature(
                 algorithm: signature.type.description, value: signature.bytes.hexadecimal,
-                signedOffset: packet.signedRange.lowerBound, signedLength: packet.signedRange.count)
+                signedOffset: packet.signedRange.lowerBound, signedLength: packet.signedRange.count,
+                verdict: key.map(packet.signatureVerdict))
         }
         check = Check(packet, firmware)
         softdevices = packet.softdevices

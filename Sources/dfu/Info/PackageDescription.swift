@@ -37,17 +37,19 @@ struct PackageDescription: Encodable, Equatable {
     /// The images in the order in which they are sent.
     var parts: [PartDescription] = []
 
-    init(_ package: Package) {
+    /// - Parameter key: Whose owner must have signed the package; nil: signatures are not verified.
+    init(_ package: Package, key: SignatureKey? = nil) {
+        let problems = package.problems + (key.map(package.signatureProblems) ?? [])
         file = package.fileName
-        sound = package.problems.isEmpty
-        problems = package.problems.map(Problem.init)
+        sound = problems.isEmpty
+        self.problems = problems.map(Problem.init)
         warnings = package.warnings.map { Warning(reason: $0.reason, message: $0.message) }
         kind = package.kind
         size = package.size
         sha256 = package.sha256.hexadecimal
         name = NameDescription(package.statedName)
         manifest = package.manifest.map(ManifestDescription.init)
-        parts = package.parts.map(PartDescription.init)
+        parts = package.parts.map { PartDescription($0, key: key) }
     }
 
     /// A file of which nothing could be read.

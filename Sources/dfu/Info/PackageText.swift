@@ -146,7 +146,7 @@ struct PackageText {
         }
         page.row(packet.check.label, packet.check.words)
         if let signature = packet.signature {
-            page.row("Signature", "\(signature.algorithm), not verified: that takes the public key")
+            page.row("Signature", "\(signature.algorithm), \(words(for: signature.verdict))")
             if isVerbose {
                 page.row(
                     "Signed", "bytes \(range(signature.signedOffset, signature.signedLength)) of the init packet")
@@ -157,6 +157,14 @@ struct PackageText {
         let facts = "\(packet.file), \(packet.size) bytes, \(packet.format.words)"
         page.row("Init packet", isVerbose ? [facts, "with the bytes where each field stands"] : [facts])
         page.table(packet.fields.map(row), limit: isVerbose ? .max : 40)
+    }
+
+    private func words(for verdict: SecureInitPacket.SignatureVerdict?) -> String {
+        switch verdict {
+        case .verified: "verified with the key"
+        case .invalid, .missing: "not this key's"
+        case nil: "not verified: that takes the public key"
+        }
     }
 
     private func row(_ field: InitPacketDescription.Field) -> [LabelledText.Cell] {
@@ -252,7 +260,9 @@ struct PackageText {
         let isSigned = description.parts.contains { part in
             part.initPacket?.signed == true || part.mcuboot?.signatures.isEmpty == false
         }
-        return isSigned ? "Sound. Signatures were not verified." : "Sound."
+        guard isSigned else { return "Sound." }
+        let isVerified = description.parts.allSatisfy { $0.initPacket?.signature?.verdict == .verified }
+        return isVerified ? "Sound, and signed with the key." : "Sound. Signatures were not verified."
     }
 
     // MARK: Values

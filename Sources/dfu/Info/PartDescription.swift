@@ -24,7 +24,7 @@ struct PartDescription: Encodable, Equatable {
     var mcuboot: MCUbootDescription?
     var intelHex: IntelHexDescription?
 
-    init(_ part: Part) {
+    init(_ part: Part, key: SignatureKey? = nil) {
         role = part.role
         imageIndex = part.imageIndex
         slot = part.slot
@@ -34,7 +34,7 @@ struct PartDescription: Encodable, Equatable {
         sizes = Sizes(
             softdevice: part.sizes.softdevice, bootloader: part.sizes.bootloader, application: part.sizes.application)
         initPacket = part.initPacket.map { packet in
-            InitPacketDescription(packet, file: part.initPacketFileName ?? "", firmware: part.firmware)
+            InitPacketDescription(packet, file: part.initPacketFileName ?? "", firmware: part.firmware, key: key)
         }
         mcuboot = part.mcuboot.map(MCUbootDescription.init)
         intelHex = part.intelHex.map(IntelHexDescription.init)

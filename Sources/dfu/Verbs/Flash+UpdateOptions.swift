@@ -1,19 +1,12 @@
 import DFUKit
 
 extension Flash {
-    /// What the command line decides of each device's update.
-    var updateOptions: UpdateOptions {
+    /// What the command line decides of each device's update. The key's file is read here.
+    func updateOptions() throws(Failure) -> UpdateOptions {
         var options = UpdateOptions()
-        options.method =
-            switch method {
-            case .secure: .secure
-            case .blockAck: .blockAck
-            case .auto, .legacy, .smp: .automatic
-            }
-        options.only = only?.role
+        try packageOptions.fill(&options)
+        options.method = method.method
         options.receiptInterval = prn
-        options.firmwareVersion = firmwareVersion
-        options.statedCRC = ignoresCRC ? .none : crc.map { .value($0) } ?? .fileName
         options.gap = gap
         options.maximumPacketLength = mtu.map { $0 - 3 }
         options.allowDowngrade = allowDowngrade

@@ -1,5 +1,4 @@
 import DFUKit
-import DFUPackage
 import DFUProtocol
 import DFUTransport
 
@@ -48,23 +47,14 @@ struct Flash: Command {
         case blockAck = "block-ack"
 
         var isAvailable: Bool { self != .legacy && self != .smp }
-    }
 
-    /// A part of a package.
-    enum Part: String, Choice {
-        case application, bootloader, softdevice
-        case softdeviceBootloader = "softdevice-bootloader"
-
-        var role: DFUPackage.Part.Role {
+        var method: UpdateOptions.Method {
             switch self {
-            case .application: .application
-            case .bootloader: .bootloader
-            case .softdevice: .softdevice
-            case .softdeviceBootloader: .softdeviceBootloader
+            case .secure: .secure
+            case .blockAck: .blockAck
+            case .auto, .legacy, .smp: .automatic
             }
         }
-
-        static let aliases: [String: Self] = ["app": .application, "bl": .bootloader, "sd": .softdevice]
     }
 
     /// A check that may be left out.
@@ -86,13 +76,10 @@ struct Flash: Command {
     var devices: [DeviceID] = []
     var method = Method.auto
     var profile: String?
-    var only: Part?
+    var packageOptions = PackageOptions()
     var mtu: Int?
     var prn: Int?
     var gap: BlockAck.Parameters.Gap?
-    var firmwareVersion: FirmwareVersion?
-    var crc: UInt32?
-    var ignoresCRC = false
     var allowDowngrade = false
     var skippedChecks: [Check] = []
     var verify: Bool?
@@ -106,7 +93,8 @@ struct Flash: Command {
                 \.package, .file("package"), help: "A .zip (Nordic DFU or nRF Connect SDK), a .bin or a .hex file.")
         ],
         groups: [
-            updateOptions, packageOptions, linkOptions, ConnectionOptions.capturingGroup.nested(at: \.connection),
+            updateOptions, PackageOptions.group.nested(at: \.packageOptions), linkOptions,
+            ConnectionOptions.capturingGroup.nested(at: \.connection),
             runOptions,
             OutputOptions.group.nested(at: \.output),
         ])
@@ -126,22 +114,6 @@ struct Flash: Command {
                 help: "Go on without a check: battery, version, hash, size or hardware."),
             .onOff(
                 "verify", \.verify, help: "Look whether the new firmware runs (default: where the device can tell)."),
-        ])
-
-    private static let packageOptions = OptionGroup<Flash>(
-        "Package options",
-        [
-            .option(
-                "only", \.only, .choice("part"),
-                help: "Send this part alone: application, bootloader, softdevice or softdevice-bootloader (app, bl, sd "
-                    + "for short)."),
-            .option(
-                "firmware-version", \.firmwareVersion, .firmwareVersion,
-                help: "The version to announce, in place of the package's."),
-            .option("crc", \.crc, .hex32, help: "The image's CRC-32, in place of the one in its name."),
-            .flag("no-crc", \.ignoresCRC, help: "Do not compare the image with a stated CRC-32."),
-            .planned("sha256", "hex", help: "The SHA-256 that the package must have."),
-            .planned("key", "file", help: "The public key that must have signed the package."),
         ])
 
     private static let linkOptions = OptionGroup<Flash>(
@@ -165,10 +137,8 @@ struct Flash: Command {
         ])
 
     func validate() throws(Failure) {
-        if crc != nil, ignoresCRC {
-            throw .usage("--crc and --no-crc exclude each other")
-        }
-        if allowDowngrade, firmwareVersion != nil {
+        try packageOptions.validate(package)
+        if allowDowngrade, packageOptions.firmwareVersion != nil {
             throw .usage("--allow-downgrade and --firmware-version exclude each other")
         }
         var known: Set<String> = []
@@ -179,9 +149,6 @@ struct Flash: Command {
             throw .usage(
                 "--capture: '\(capture)' is one file for \(devices.count) devices; put {} into it, which stands for the "
                     + "device")
-        }
-        if package.hasPrefix("https://") || package.hasPrefix("http://") {
-            throw .notYet("a package from a server")
         }
     }
 
@@ -200,23 +167,6 @@ extension ValueFormat<BlockAck.Parameters.Gap> {
                 throw .wrong("neither a number of milliseconds from 0 to 1000 nor 'adaptive'")
             }
             return .fixed(gap)
-        }
-    }
-}
-
-extension ValueFormat<FirmwareVersion> {
-    /// The three numbers that block-ack announces.
-    fileprivate static var firmwareVersion: Self {
-        ValueFormat(placeholder: "x.y.z") { text throws(InvalidValue) in
-            guard let version = FirmwareVersion(text), version.text == text, version.numbers.count == 3,
-                version.preRelease == nil, version.build == nil, version.numbers.allSatisfy({ $0 <= 255 })
-            else {
-                throw .wrong("not a version of three numbers from 0 to 255, as 1.2.3")
-            }
-            guard version.numbers != [255, 255, 255] else {
-                throw .wrong("not the version of an image: it asks devices to skip their check (--allow-downgrade)")
-            }
-            return version
         }
     }
 }

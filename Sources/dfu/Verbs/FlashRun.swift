@@ -29,10 +29,11 @@ struct FlashRun: Sendable {
         do throws(Failure) {
             let profile = try DeviceProfile.load(flash.profile)
             let package = try package()
-            try preflight(package, profile)
+            let options = try flash.updateOptions()
+            try preflight(package, profile, options)
             let captures = try captures()
             let targets = try await targets(profile, captures)
-            summary = await updateAll(targets, with: package, profile, captures)
+            summary = await updateAll(targets, with: package, profile, options, captures)
         } catch {
             tell(error)
             throw error
@@ -45,14 +46,15 @@ struct FlashRun: Sendable {
 
     /// All devices, as many at once as there may be, begun in the order of the command line.
     private func updateAll(
-        _ targets: [Target], with package: Package, _ profile: DeviceProfile, _ captures: [CaptureFile]
+        _ targets: [Target], with package: Package, _ profile: DeviceProfile, _ options: UpdateOptions,
+        _ captures: [CaptureFile]
     ) async -> RunSummary {
         await withTaskGroup(of: (place: Int, entry: RunSummary.Entry).self) { group in
             var entries: [Int: RunSummary.Entry] = [:]
             for (place, target) in targets.enumerated() {
                 if place >= flash.jobs, let ended = await group.next() { entries[ended.place] = ended.entry }
                 let capture = captures.isEmpty ? nil : captures[place]
-                var options = flash.updateOptions
+                var options = options
                 options.otherDevices = Self.places(of: targets, without: place)
                 group.addTask { [options] in
                     (place, await update(target, at: place, with: package, profile, options, capture))
@@ -167,9 +169,11 @@ struct FlashRun: Sendable {
         }
     }
 
-    private func preflight(_ package: Package, _ profile: DeviceProfile) throws(Failure) {
+    private func preflight(
+        _ package: Package, _ profile: DeviceProfile, _ options: UpdateOptions
+    ) throws(Failure) {
         do throws(UpdateError) {
-            try Updater.preflight(package, profile: profile, options: flash.updateOptions)
+            try Updater.preflight(package, profile: profile, options: options)
         } catch {
             let isNamed = error.message.contains(package.fileName)
             throw Failure(

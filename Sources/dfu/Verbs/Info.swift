@@ -5,10 +5,12 @@ extension Verb {
         "info", Info.self, abstract: "Show what a package holds, and whether it is sound.",
         discussion: [
             "Reads the file alone; no device is needed. Of an unsound package all that could be read is shown, and the "
-                + "status is 65. Signatures are shown and not verified: that takes the public key."
+                + "status is 65. Signatures are shown; with the public key (--key) those of Secure DFU are verified, and a "
+                + "package that is not signed with it is unsound."
         ],
         examples: [
             Example(line: "dfu info application.zip", meaning: "For people."),
+            Example(line: "dfu info application.zip --key public.pem", meaning: "With a look whether it is signed."),
             Example(line: "dfu info application.zip --json", meaning: "One JSON document."),
         ],
         statuses: [.ok, .usage, .package, .input, .internal, .output, .config])
@@ -17,6 +19,7 @@ extension Verb {
 /// `dfu info PACKAGE`.
 struct Info: Command {
     var package = ""
+    var keyFile: String?
     var json = false
     var verbosity = 0
 
@@ -27,13 +30,19 @@ struct Info: Command {
         ],
         groups: [
             OptionGroup(
+                "Package options",
+                [
+                    .option(
+                        "key", \.keyFile, .file(), help: "The public key (PEM) that must have signed the package.")
+                ]),
+            OptionGroup(
                 "Output options",
                 [
                     .flag("json", \.json, help: "Print one JSON document."),
                     .count(
                         "verbose", short: "v", \.verbosity, help: "Show where each field stands, and long values whole."
                     ),
-                ])
+                ]),
         ])
 
     func validate() throws(Failure) {
@@ -43,7 +52,7 @@ struct Info: Command {
     }
 
     func run(_ session: Session) async throws(Failure) -> ExitStatus {
-        let description = describe()
+        let description = try describe(key: keyFile.map(SignatureKey.load))
         if json {
             session.console.result(description.json)
         } else if description.kind != nil {
@@ -54,12 +63,16 @@ struct Info: Command {
         return .ok
     }
 
-    private func describe() -> PackageDescription {
+    private func describe(key: SignatureKey?) throws(Failure) -> PackageDescription {
+        let file: Package
         do throws(PackageError) {
-            return PackageDescription(try Package.open(package))
+            file = try Package.open(package)
         } catch {
             return PackageDescription(unreadable: package, error)
         }
+        let objection = file.keyObjection
+        if key != nil, file.problems.isEmpty, let objection { throw .usage(objection) }
+        return PackageDescription(file, key: objection == nil ? key : nil)
     }
 
     /// The worst of the problems, with the file's name where it does not name the file itself.

@@ -7,7 +7,7 @@ extension Verb {
                 title: "Update",
                 verbs: [
                     .flash,
-                    .planned("check", abstract: "Ask a device whether it would take a package, and write nothing."),
+                    .check,
                     .planned("batch", abstract: "Update many devices by a plan."),
                     .planned("station", abstract: "Update device after device at a factory's station."),
                 ]),
