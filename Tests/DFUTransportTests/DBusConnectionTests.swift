@@ -162,7 +162,9 @@ import Testing
         let peer = try await TestPeer()
         let numbers = try await withThrowingTaskGroup(of: (UInt32, [DBusValue]).self) { group in
             for number in UInt32(0)..<1000 {
-                group.addTask { (number, try await caller.call(peer.call("Echo", [.uint32(number)])).body) }
+                group.addTask {
+                    (number, try await caller.call(peer.call("Echo", [.uint32(number)]), timeout: nil).body)
+                }
             }
             // Answered last to first, when all are there.
             var calls: [DBusMessage] = []
