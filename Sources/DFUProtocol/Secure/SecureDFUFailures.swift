@@ -6,7 +6,7 @@ extension SecureDFU.Transfer {
     var whereabouts: String {
         switch stage {
         case .settingUp, .selecting, .settingReceipts, .leaving: requestName
-        case .creating, .preparing, .sending, .awaitingReceipt, .checking, .executing: name(of: object)
+        case .creating, .preparing, .sending, .awaitingReceipt, .checking, .executing, .settling: name(of: object)
         }
     }
 

@@ -23,7 +23,7 @@ extension SecureDFU {
             public var receipt: Duration = .seconds(3)
             /// For the end of the link after the user's stop.
             public var abort: Duration = .milliseconds(300)
-            /// For the end of the link when a device that is stuck is told to restart.
+            /// For the end of the link when a device that is stuck is told to restart, or may have taken the last `execute`.
             public var restart: Duration = .seconds(5)
 
             /// The usual ones.

@@ -33,7 +33,7 @@ extension SecureDFU.Transfer {
             }
         case .leaving(let error, _):
             end(with: error, isConfirmed: true)
-        case .preparing, .sending, .awaitingReceipt:
+        case .preparing, .sending, .awaitingReceipt, .settling:
             preconditionFailure("nothing was asked")
         }
     }
@@ -44,7 +44,7 @@ extension SecureDFU.Transfer {
         case .leaving(let error, _): end(with: error, isConfirmed: false)
         case .settingUp, .selecting, .settingReceipts, .creating, .executing:
             result = .failure(.unexpectedAnswer(bytes, to: requestName))
-        case .preparing, .sending, .awaitingReceipt: preconditionFailure("nothing was asked")
+        case .preparing, .sending, .awaitingReceipt, .settling: preconditionFailure("nothing was asked")
         }
     }
 
@@ -52,6 +52,9 @@ extension SecureDFU.Transfer {
         switch stage {
         case .preparing: proceed()
         case .awaitingReceipt: askForMissingReceipt()
+        case .settling(let failure):
+            stage = .executing
+            repeatRequest(orFailWith: .writeFailed(failure, of: requestName))
         case .settingUp, .selecting, .settingReceipts, .creating, .sending, .checking, .executing, .leaving:
             preconditionFailure("nothing was waited for")
         }
@@ -69,7 +72,7 @@ extension SecureDFU.Transfer {
             } else {
                 repeatRequest(orFailWith: .noAnswer(to: requestName, sends: requestSends))
             }
-        case .preparing, .sending, .awaitingReceipt:
+        case .preparing, .sending, .awaitingReceipt, .settling:
             preconditionFailure("nothing was asked")
         }
     }
@@ -78,11 +81,14 @@ extension SecureDFU.Transfer {
         switch stage {
         case .sending:
             sendAgain(because: .writeFailed(failure))
+        case .executing where isLastObject:
+            stage = .settling(failure)
+            dialogue.wait(parameters.limits.restart)
         case .leaving(let error, _):
             end(with: error, isConfirmed: false)
         case .settingUp, .selecting, .settingReceipts, .creating, .checking, .executing:
             repeatRequest(orFailWith: .writeFailed(failure, of: requestName))
-        case .preparing, .awaitingReceipt:
+        case .preparing, .awaitingReceipt, .settling:
             preconditionFailure("nothing was written")
         }
     }
@@ -93,6 +99,8 @@ extension SecureDFU.Transfer {
         case .executing where isLastObject:
             if let answer { return answered(answer) }
             result = isRequestWritten ? .success(.unanswered(linkLost: true)) : .failure(.linkLost(at: whereabouts))
+        case .settling:
+            result = .success(.unanswered(linkLost: true))
         case .leaving(let error, _):
             end(with: error, isConfirmed: true)
         case .settingUp, .selecting, .settingReceipts, .creating, .preparing, .sending, .awaitingReceipt, .checking,
@@ -108,6 +116,8 @@ extension SecureDFU.Transfer {
             result = .failure(.stopped("nothing was changed on the device"))
         case .executing where isLastObject && isRequestWritten:
             if let answer { return answered(answer) }
+            result = .failure(.stoppedAfterComplete)
+        case .settling:
             result = .failure(.stoppedAfterComplete)
         case .settingUp, .selecting, .settingReceipts, .creating, .preparing, .sending, .awaitingReceipt, .checking,
             .executing:

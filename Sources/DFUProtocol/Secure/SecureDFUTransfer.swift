@@ -31,8 +31,11 @@ extension SecureDFU {
             case awaitingReceipt
             /// Next: sending, executing, settingReceipts, creating.
             case checking
-            /// Next: selecting, settingReceipts, creating, over.
+            /// Next: selecting, settingReceipts, creating, settling, over.
             case executing
+            /// The write of the last `execute` failed, which a device that resets at once may have carried out: then the
+            /// link ends soon. Next: executing, over.
+            case settling(WriteFailure)
             /// `abort`, before the end that is already decided. Next: over.
             case leaving(ProcedureError, in: Phase)
         }
@@ -152,7 +155,7 @@ extension SecureDFU {
             switch stage {
             case .settingUp, .selecting(.command): .prepare
             case .selecting(.data): .transfer
-            case .executing: isLastObject ? .verify : phaseOfObject
+            case .executing, .settling: isLastObject ? .verify : phaseOfObject
             case .settingReceipts, .creating, .preparing, .sending, .awaitingReceipt, .checking: phaseOfObject
             case .leaving(_, in: let phase): phase
             }
@@ -238,7 +241,7 @@ extension SecureDFU.Transfer {
         case .checking: .checksum
         case .executing: .execute
         case .leaving: .abort
-        case .preparing, .sending, .awaitingReceipt: nil
+        case .preparing, .sending, .awaitingReceipt, .settling: nil
         }
     }
 
