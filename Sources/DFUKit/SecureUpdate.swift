@@ -166,15 +166,23 @@ extension SecureUpdate {
         }
         await session.disconnect()
         switch (try await modes.lookForApplication(), end) {
-        case (.running(let version?), .installed): return .running(version: version)
+        case (.running(let version?), .installed):
+            // A version that did not change proves nothing, unless it is the package's.
+            guard version == session.versionBefore, version != part.firmwareVersion else {
+                return .running(version: version)
+            }
+            return try unproven("the device accepted it, and its application runs with version \(version), as before")
         case (.running(nil), .installed): return .started
         case (.running(let version?), _) where session.versionBefore != nil && version != session.versionBefore:
             session.teller.accepted()
             return .running(version: version)
-        case (.running(let version), _):
+        case (.running(let version?), _) where session.versionBefore != nil:
+            throw session.unverified(
+                "all was sent, but the last answer was lost, and its application runs with version \(version), as before; "
+                    + "run the same command again")
+        case (.running, _):
             return try unproven(
-                "its last answer was lost, and its application runs again"
-                    + (version.map { " with version \($0)" } ?? "") + ", which may be the one from before")
+                "its last answer was lost, and its application runs again, which may be the one from before")
         case (.expected, _):
             return try unproven(
                 "something is on the air at \(session.address), where its application is to be expected, and was not asked"

@@ -14,6 +14,9 @@ struct AlteredDevice: AttributeDevice {
     /// What is heard besides the device's advertisements.
     var echoing: @Sendable (SecureDevice) -> [DeviceAdvertisement] = { _ in [] }
 
+    /// What is read of it.
+    var reading: @Sendable (SecureDevice, BluetoothUUID) -> [UInt8]? = { $0.read($1) }
+
     /// Packets that the control point, or what stands for it in an application, has taken.
     private(set) var requests = 0
     /// The type of the object that the last request was about.
@@ -39,8 +42,13 @@ struct AlteredDevice: AttributeDevice {
     mutating func rebooted() { device.rebooted() }
     mutating func started() -> [DeviceAction] { device.started() }
     mutating func woken(_ token: Int) -> [DeviceAction] { device.woken(token) }
-    func read(_ characteristic: BluetoothUUID) -> [UInt8]? { device.read(characteristic) }
-    mutating func answer(_ request: AttributeRequest) -> AttributeAnswer { device.answer(request) }
+    func read(_ characteristic: BluetoothUUID) -> [UInt8]? { reading(device, characteristic) }
+    mutating func answer(_ request: AttributeRequest) -> AttributeAnswer {
+        guard case .read(let characteristic) = request, let value = read(characteristic) else {
+            return device.answer(request)
+        }
+        return AttributeAnswer(.success(value))
+    }
 
     mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction] {
         if characteristic != SecureDFU.Attributes.packet {

@@ -310,19 +310,48 @@ import Testing
         #expect(run.application == Self.image)
     }
 
-    @Test("SEC-13b the last answer is lost, and the same version runs: said so, and 79 where a proof was asked for")
-    func lostVerdictSameVersion() async throws {
-        let rule = Self.atTheEnd { _, actions in
-            actions.filter { action in
-                if case .notify = action { false } else { true }
-            }
+    /// Loses the answer to the last `execute`, which is carried out.
+    private static let losingTheVerdict = atTheEnd { _, actions in
+        actions.filter { action in
+            if case .notify = action { false } else { true }
         }
-        let run = try await SecureRun(to: Self.package, alter: { $0.rule = rule })
-        let reason =
-            "its last answer was lost, and its application runs again with version 1, which may be the one from before"
+    }
+
+    @Test("SEC-13b the last answer is lost, and the version is the one from before: unverified")
+    func lostVerdictSameVersion() async throws {
+        let run = try await SecureRun(to: Self.package, alter: { $0.rule = Self.losingTheVerdict })
+        #expect(run.error?.code == .unverified)
+        #expect(
+            run.error?.message
+                == "all was sent, but the last answer was lost, and its application runs with version 1, "
+                + "as before; run the same command again")
+        #expect(run.error?.deviceState == .unknown)
+    }
+
+    @Test(
+        "SEC-13b the last answer is lost, and an application without a version runs: OK, 79 where a proof was asked for"
+    )
+    func lostVerdictNoVersion() async throws {
+        var settings = SecureDevice.Settings()
+        settings.showsVersion = false
+        let run = try await SecureRun(of: settings, to: Self.package, alter: { $0.rule = Self.losingTheVerdict })
+        let reason = "its last answer was lost, and its application runs again, which may be the one from before"
         #expect(run.report?.verdict == .accepted(because: reason))
         let asked = try await SecureRun(
-            to: Self.package, alter: { $0.rule = rule }, adjust: { $0.verification = .always })
+            of: settings, to: Self.package, alter: { $0.rule = Self.losingTheVerdict },
+            adjust: { $0.verification = .always })
+        #expect(asked.error?.code == .unverified)
+    }
+
+    @Test("CLI-11 all was accepted, and another version than the package's runs as before: said so, 79 with --verify")
+    func unchangedVersion() async throws {
+        let alter: (inout AlteredDevice) -> Void = { device in
+            device.reading = { device, uuid in device.read(uuid).map { _ in Array("0.9".utf8) } }
+        }
+        let run = try await SecureRun(to: Self.package, alter: alter)
+        let reason = "the device accepted it, and its application runs with version 0.9, as before"
+        #expect(run.report?.verdict == .accepted(because: reason))
+        let asked = try await SecureRun(to: Self.package, alter: alter, adjust: { $0.verification = .always })
         #expect(asked.error?.code == .unverified)
     }
 
