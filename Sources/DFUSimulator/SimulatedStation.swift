@@ -284,11 +284,10 @@ final class SimulatedStation: Sendable {
         Task(executorPreference: time.executor) { [self] in
             var anchor = firstAnchor
             while true {
-                try? await time.sleep(until: anchor)
-                guard let event = withConnection(number, { connection, _ in connection.passEvent(at: anchor) }) else {
-                    return
-                }
-                try? await time.sleep(until: anchor + event.duration)
+                guard await lives(until: anchor),
+                    let event = withConnection(number, { connection, _ in connection.passEvent(at: anchor) }),
+                    await lives(until: anchor + event.duration)
+                else { return }
                 for packet in event.toHost { hear(packet, on: number) }
                 receive(event.hostPackets, on: number)
                 for packet in event.toDevice { receive(packet, on: number) }
@@ -311,8 +310,17 @@ final class SimulatedStation: Sendable {
         _ moment: Duration, _ body: @escaping @Sendable (SimulatedStation) -> Void
     ) -> Task<Void, Never> {
         Task(executorPreference: time.executor) { [self] in
-            try? await time.sleep(until: moment)
-            body(self)
+            if await lives(until: moment) { body(self) }
+        }
+    }
+
+    /// Waits for a moment; false where the world ends before it.
+    private func lives(until moment: Duration) async -> Bool {
+        do {
+            try await time.sleep(until: moment)
+            return true
+        } catch {
+            return false
         }
     }
 

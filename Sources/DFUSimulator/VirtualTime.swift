@@ -7,6 +7,9 @@ private import Dispatch
 /// ready, time jumps to the earliest sleeper. A job that comes from outside (a cancellation, an answer from a thread
 /// elsewhere) is taken as it comes, and time does not wait for it: what shall be measured must happen inside.
 ///
+/// What goes on for ever of itself (a device that restarts every two minutes) ends a minute after the last `run(_:)`:
+/// who sleeps for longer is cancelled.
+///
 /// It is a clock to sleep by and a task executor to run on. It owns no thread: while there is something to do, it borrows
 /// one of Dispatch's.
 public final class VirtualTime: Clock, TaskExecutor {
@@ -45,7 +48,11 @@ public final class VirtualTime: Clock, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
         case wake(Sleeper)
+        case cancel(Sleeper)
     }
+
+    /// How long time goes on when nobody is in the world any more: what was begun may come to its end.
+    private static let afterlife = Duration.seconds(60)
 
     private struct State {
         var now = Instant(sinceStart: .zero)
@@ -54,6 +61,9 @@ public final class VirtualTime: Clock, TaskExecutor {
         var sleepers: [Sleeper] = []
         var lastID: UInt64 = 0
         var isRunning = false
+        /// How many `run(_:)` are under way, and when the last one of them ended.
+        var bodies = 0
+        var end: Instant?
 
         mutating func insert(_ sleeper: Sleeper) {
             var low = 0
@@ -75,6 +85,7 @@ public final class VirtualTime: Clock, TaskExecutor {
                 isRunning = false
                 return nil
             }
+            if bodies == 0, let end, sleeper.deadline > end.advanced(by: afterlife) { return .cancel(sleeper) }
             now = max(now, sleeper.deadline)
             return .wake(sleeper)
         }
@@ -97,7 +108,17 @@ public final class VirtualTime: Clock, TaskExecutor {
     @concurrent public func run<Success: Sendable, Failure: Error>(
         _ body: @Sendable @concurrent () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
-        try await withTaskExecutorPreference(self, operation: body)
+        try await withTaskExecutorPreference(self) { () async throws(Failure) -> Success in
+            state.withLock { $0.bodies += 1 }
+            // In the world: on the way out of it, time would go on.
+            defer {
+                state.withLock { state in
+                    state.bodies -= 1
+                    state.end = state.now
+                }
+            }
+            return try await body()
+        }
     }
 
     // MARK: Clock
@@ -153,6 +174,7 @@ public final class VirtualTime: Clock, TaskExecutor {
                 switch work {
                 case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
                 case .wake(let sleeper): sleeper.continuation.resume()
+                case .cancel(let sleeper): sleeper.continuation.resume(throwing: CancellationError())
                 }
             }
         }

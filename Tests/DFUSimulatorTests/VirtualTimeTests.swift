@@ -26,6 +26,18 @@ import Testing
         #expect(log.withLock { $0 } == ["1 at 1", "2 at 2", "3 at 3"])
     }
 
+    @Test func whatGoesOnForEverEndsAMinuteAfterTheLastBody() async throws {
+        let recurring = try await time.run {
+            let recurring = Task(executorPreference: time) {
+                while true { try await time.sleep(for: .seconds(7)) }
+            }
+            try await time.sleep(for: .seconds(10))
+            return recurring
+        }
+        await #expect(throws: CancellationError.self) { try await recurring.value }
+        #expect(seconds == 70)
+    }
+
     @Test func equalDeadlinesWakeInTheOrderOfArrival() async {
         await time.run {
             await withTaskGroup { group in
