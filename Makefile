@@ -15,7 +15,7 @@ TEST := swift test --disable-xctest $(CHECKS) --scratch-path $(SCRATCH)$(addpref
 UNFIT := $(if $(filter address,$(SANITIZE)),--skip Soak)
 TEST_PROGRAM := $(SCRATCH)/debug/dfuPackageTests.xctest
 # Suites that wait for what is said to them by a bus, a socket or a clock.
-REAL_TIME := BlueZ DBus EmulatedRadio PollExecutor
+REAL_TIME := BlueZ DBus EmulatedRadio PollExecutor SecureUpdate
 RELEASE := -c release --static-swift-stdlib --product dfu $(CHECKS) --scratch-path $(SCRATCH)
 
 .PHONY: demo test lab lab-test build-packages test-packages release install example lint format fuzz fuzz-check clean

@@ -31,7 +31,6 @@ struct SecureRun {
         during: (@Sendable (UpdateProgress, UpdateScript.Intervention) -> Void)? = nil
     ) async throws {
         var options = UpdateOptions()
-        if way != .direct { options.returnLimit = .seconds(20) }
         adjust(&options)
         var settings = settings
         if way != .direct {
