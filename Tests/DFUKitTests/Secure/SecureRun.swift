@@ -72,7 +72,7 @@ struct SecureRun {
     /// What the host wrote to a characteristic, as the device got it.
     func written(to characteristic: BluetoothUUID) -> [[UInt8]] {
         events.compactMap { event in
-            guard case .written(let bytes, to: characteristic) = event.kind else { return nil }
+            guard case .written(let bytes, let place) = event.kind, place == characteristic else { return nil }
             return bytes
         }
     }
