@@ -202,7 +202,11 @@ extension DeviceSession {
     }
 
     /// Subscribes; a link that is lost meanwhile is made again, and so is one whose services may be remembered wrongly.
-    func openLink(phase: Phase, to bindings: @escaping Bindings) async throws(UpdateError) {
+    ///
+    /// - Parameter reconnect: Comes to the device again, where it may be elsewhere than it was.
+    func openLink(
+        phase: Phase, to bindings: @escaping Bindings, reconnect: (() async throws(UpdateError) -> Void)? = nil
+    ) async throws(UpdateError) {
         self.bindings = bindings
         while true {
             guard let peripheral else { preconditionFailure("a link is opened on a connected device") }
@@ -216,7 +220,7 @@ extension DeviceSession {
                 case .disconnected:
                     try noteLoss(gained: false)
                     await disconnect()
-                    try await connect(phase: .reconnect)
+                    if let reconnect { try await reconnect() } else { try await connect(phase: .reconnect) }
                 case .missing: try await learnServicesAnew(because: error)
                 case .timeout:
                     throw UpdateError(

@@ -98,6 +98,9 @@ extension SecureUpdate {
         guard session.link == nil else { return }
         try await session.openLink(phase: .discover) { services throws(TransportError) in
             try DetectedProtocol.bootloaderBindings(in: services)
+        } reconnect: { () throws(UpdateError) in
+            // A bootloader that has done its part is heard for a moment before it leaves.
+            try await self.modes.reachBootloaderAgain()
         }
     }
 

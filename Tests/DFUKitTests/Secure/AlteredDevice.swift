@@ -14,8 +14,8 @@ struct AlteredDevice: AttributeDevice {
     /// What is heard besides the device's advertisements.
     var echoing: @Sendable (SecureDevice) -> [DeviceAdvertisement] = { _ in [] }
 
-    /// What is read of it.
-    var reading: @Sendable (SecureDevice, BluetoothUUID) -> [UInt8]? = { $0.read($1) }
+    /// How it answers a request; nil for what the device answers.
+    var answering: @Sendable (inout AlteredDevice, AttributeRequest) -> AttributeAnswer? = { _, _ in nil }
 
     /// Packets that the control point, or what stands for it in an application, has taken.
     private(set) var requests = 0
@@ -42,12 +42,9 @@ struct AlteredDevice: AttributeDevice {
     mutating func rebooted() { device.rebooted() }
     mutating func started() -> [DeviceAction] { device.started() }
     mutating func woken(_ token: Int) -> [DeviceAction] { device.woken(token) }
-    func read(_ characteristic: BluetoothUUID) -> [UInt8]? { reading(device, characteristic) }
+    func read(_ characteristic: BluetoothUUID) -> [UInt8]? { device.read(characteristic) }
     mutating func answer(_ request: AttributeRequest) -> AttributeAnswer {
-        guard case .read(let characteristic) = request, let value = read(characteristic) else {
-            return device.answer(request)
-        }
-        return AttributeAnswer(.success(value))
+        answering(&self, request) ?? device.answer(request)
     }
 
     mutating func written(_ bytes: [UInt8], to characteristic: BluetoothUUID) -> [DeviceAction] {

@@ -346,7 +346,10 @@ import Testing
     @Test("CLI-11 all was accepted, and another version than the package's runs as before: said so, 79 with --verify")
     func unchangedVersion() async throws {
         let alter: (inout AlteredDevice) -> Void = { device in
-            device.reading = { device, uuid in device.read(uuid).map { _ in Array("0.9".utf8) } }
+            device.answering = { _, request in
+                guard case .read = request else { return nil }
+                return AttributeAnswer(.success(Array("0.9".utf8)))
+            }
         }
         let run = try await SecureRun(to: Self.package, alter: alter)
         let reason = "the device accepted it, and its application runs with version 0.9, as before"
@@ -449,7 +452,7 @@ import Testing
 
     @Test(
         "SEC-30 a device that comes back as its application is sent into its bootloader again",
-        arguments: Way.allCases.filter { $0 != .bus })
+        arguments: Way.allCases)
     func backInTheApplication(way: Way) async throws {
         var settings = SecureDevice.Settings()
         settings.continuationLimit = .zero
@@ -458,6 +461,20 @@ import Testing
             Package.SecureImage(firmware: Self.image),
         ])
         let run = try await SecureRun(over: way, of: settings, to: package)
+        #expect(run.report?.verdict == .running(version: "1"))
+        #expect(run.application == Self.image)
+    }
+
+    @Test("a bootloader that leaves while it is subscribed to is looked for where it is then")
+    func leavesAtTheSubscription() async throws {
+        let run = try await SecureRun(to: Self.package) { device in
+            device.answering = { device, request in
+                guard request == .subscribe(Attributes.controlPoint), device.alterations == 0 else { return nil }
+                device.alterations += 1
+                // It starts its application, at another address.
+                return AttributeAnswer(.silence, after: [.reboot(after: .zero, offAir: .milliseconds(20))])
+            }
+        }
         #expect(run.report?.verdict == .running(version: "1"))
         #expect(run.application == Self.image)
     }
