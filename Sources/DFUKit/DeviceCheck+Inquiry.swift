@@ -4,28 +4,21 @@ internal import DFUTransport
 extension DeviceCheck {
     /// How a connected device is asked.
     struct Inquiry: Sendable {
-        /// Services may come a moment after the connection.
-        private static let lateServices = Duration.seconds(3)
-
         let peripheral: any Peripheral
         let clock: any Clock<Duration>
         let observer: ProcedureObserver
 
         func services(until isEnough: @escaping @Sendable ([GATTService]) -> Bool) async -> [GATTService] {
-            await peripheral.services(within: Self.lateServices, until: isEnough)
+            await peripheral.services(within: DeviceSession.lateServices, until: isEnough)
         }
 
         /// The version that runs; nil where the device has none, or does not let it be read.
         func version(_ profile: DeviceProfile) async throws(UpdateError) -> String? {
             guard let uuid = profile.versionCharacteristic else { return nil }
             let services = await services { !$0.isEmpty }
-            let service = services.first { service in
-                service.characteristics.contains { $0.uuid == uuid && $0.properties.contains(.read) }
-            }
-            guard let service else { return nil }
+            guard let service = services.first(where: { $0.canRead(uuid) }) else { return nil }
             do throws(TransportError) {
-                let bytes = try await peripheral.read(uuid, of: service.uuid)
-                return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                return try await peripheral.readText(uuid, of: service.uuid)
             } catch {
                 guard error.code == .attributeError else { throw failure(error) }
                 observer.log?("its version cannot be read (\(error.message))")

@@ -119,7 +119,7 @@ final class DeviceSession {
 
 extension DeviceSession {
     /// How long a service may be missing after all seemed to be resolved (bluez/bluez #1489: about a second).
-    private static let lateServices = Duration.seconds(3)
+    static let lateServices = Duration.seconds(3)
     /// Between two tries to connect.
     private static let connectPause = Duration.milliseconds(300)
 
@@ -301,9 +301,7 @@ extension DeviceSession {
     func readVersion() async -> String? {
         guard let location = await versionLocation(), let peripheral else { return nil }
         do throws(TransportError) {
-            let bytes = try await peripheral.read(location.characteristic, of: location.service)
-            // Some devices end the text with a zero byte.
-            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            return try await peripheral.readText(location.characteristic, of: location.service)
         } catch {
             log("its version cannot be read (\(error.message))")
             return nil
@@ -317,11 +315,5 @@ extension DeviceSession {
             services.contains { $0.canRead(uuid) }
         }
         return services.first { $0.canRead(uuid) }.map { ($0.uuid, uuid) }
-    }
-}
-
-extension GATTService {
-    fileprivate func canRead(_ uuid: BluetoothUUID) -> Bool {
-        characteristics.contains { $0.uuid == uuid && $0.properties.contains(.read) }
     }
 }

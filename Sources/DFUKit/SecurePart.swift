@@ -38,8 +38,8 @@ struct SecurePart: Sendable {
 
     /// The SoftDevices that it runs with, as `dfu info` shows them.
     var softdevices: String {
-        packet.softdevices.isEmpty
-            ? "none" : packet.softdevices.map { "0x\(UInt16(clamping: $0).hexadecimal)" }.joined(separator: ", ")
+        let ids = packet.softdevices.map { "0x" + (UInt16(exactly: $0)?.hexadecimal ?? $0.hexadecimal) }
+        return ids.isEmpty ? "none" : ids.joined(separator: ", ")
     }
 
     var firmwareVersion: String { packet.firmwareVersion.map { "\($0)" } ?? "none" }

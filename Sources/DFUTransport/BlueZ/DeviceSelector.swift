@@ -1,3 +1,5 @@
+internal import DFUProtocol
+
 /// How a person names a device: its address, the end of it, or its name.
 package enum DeviceSelector: Sendable, Hashable {
     /// The whole address.
@@ -81,16 +83,11 @@ package enum DeviceSelector: Sendable, Hashable {
             guard case .address(let address) = selector, match == .none else { return match }
             let bootloader = address.bootloader
             let isThere = devices.contains {
-                $0.address == bootloader && !loaderServices.isDisjoint(with: $0.services)
+                $0.address == bootloader && !SecureDFU.Attributes.loaderServices.isDisjoint(with: $0.services)
             }
             return isThere && !taken.contains(bootloader) ? .bootloader(bootloader) : .none
         }
     }
-
-    /// What a DFU bootloader advertises: Secure DFU's service, and Legacy DFU's (nRF5 SDK 17.1.0, `ble_dfu.h`; SDK 11.0.0,
-    /// `ble_dfu.h`).
-    private static let loaderServices: Set<BluetoothUUID> = Set(
-        ["fe59", "00001530-1212-efde-1523-785feabcd123"].compactMap(BluetoothUUID.init))
 
     private func match(among devices: [Candidate]) -> Match {
         let fitting = devices.filter(fits)

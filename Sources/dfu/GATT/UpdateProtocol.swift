@@ -1,3 +1,4 @@
+import DFUProtocol
 import DFUTransport
 
 /// A protocol by which devices are updated, as their services tell of it.
@@ -19,9 +20,11 @@ enum UpdateProtocol: String, Encodable, CaseIterable {
         }
         switch self {
         case .secure:
-            if has(Self.secure(1), Self.secure(2)) { return "a bootloader" }
-            if has(Self.secure(4)) { return "an application that enters its bootloader, with a bond" }
-            return has(Self.secure(3)) ? "an application that enters its bootloader" : nil
+            if has(SecureDFU.Attributes.controlPoint, SecureDFU.Attributes.packet) { return "a bootloader" }
+            if has(SecureDFU.Attributes.bondedButtonless) {
+                return "an application that enters its bootloader, with a bond"
+            }
+            return has(SecureDFU.Attributes.buttonless) ? "an application that enters its bootloader" : nil
         case .legacy:
             guard has(Self.legacy(1)) else { return nil }
             return has(Self.legacy(2)) ? "control point and packet" : "a control point alone"
@@ -34,19 +37,14 @@ enum UpdateProtocol: String, Encodable, CaseIterable {
 
     private func service(_ profile: DeviceProfile) -> BluetoothUUID? {
         switch self {
-        case .secure: BluetoothUUID(short: 0xFE59)
-        case .legacy: Self.legacy(0)
+        case .secure: SecureDFU.Attributes.service
+        case .legacy: SecureDFU.Attributes.legacyService
         case .smp: BluetoothUUID("8d53dc1d-1db7-4cd3-868b-8a527460aa84")
         case .blockAck: profile.service
         }
     }
 
-    /// Secure DFU's characteristics (nRF5 SDK 17.1.0, `ble_dfu.h`, `nrf_dfu_ble.h`).
-    private static func secure(_ number: Int) -> BluetoothUUID? {
-        BluetoothUUID("8ec9000\(number)-f315-4f60-9fb8-838830daea50")
-    }
-
-    /// Legacy DFU's service (0) and characteristics (nRF5 SDK 11.0.0, `ble_dfu.h`).
+    /// Legacy DFU's characteristics (nRF5 SDK 11.0.0, `ble_dfu.h`).
     private static func legacy(_ number: Int) -> BluetoothUUID? {
         BluetoothUUID("0000153\(number)-1212-efde-1523-785feabcd123")
     }
